@@ -1,0 +1,1 @@
+"""The fourteen tools: one file each, one dataclass in, one out, one function."""
