@@ -1,0 +1,1 @@
+"""The scanners: one file each, pure functions from targets to a command and from a report to hits."""

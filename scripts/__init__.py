@@ -1,0 +1,1 @@
+"""The developers' commands: build, test, demo."""
