@@ -1,0 +1,2 @@
+# ruleid: bidirectional-control-character
+access = "user"  # ‮ admin
