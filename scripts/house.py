@@ -48,6 +48,7 @@ NEIGHBOURS: dict[tuple[str, str], str] = {
     ("git", "process"): "git is a child process",
     ("git", "gitdir"): "the files of a repository that git itself is not asked about",
     ("verify", "scan"): "a verification is a scan with a question",
+    ("exports", "store"): "what is exported is what the store holds",
     ("cli", "setup"): "setup and doctor are subcommands",
 }
 """(importing family, imported family) on one floor, each with its reason."""

@@ -1,0 +1,32 @@
+"""Next actions: calls that work as they stand, written the way a model calls a tool."""
+
+import json
+from collections.abc import Sequence
+
+
+def call_text(tool: str, **arguments: str | Sequence[str]) -> str:
+    """``tool(name="value", …)`` with JSON literals, e.g. ``get_fix_context(finding_id="0f3a…")``."""
+    given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+    return f"{tool}({given})"
+
+
+def context_actions(ids: Sequence[str]) -> tuple[str, ...]:
+    """How to get at the findings with these ids: none, one or several calls."""
+    if not ids:
+        return ()
+    if len(ids) == 1:
+        return (call_text("get_fix_context", finding_id=ids[0]),)
+    return (
+        call_text("get_fix_context", finding_id=ids[0]),
+        call_text("get_fix_context_batch", finding_ids=list(ids[:20])),
+    )
+
+
+def query_action(where: str, limit: int = 50) -> str:
+    """A query that lists findings, worst first."""
+    order = "CASE severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 ELSE 4 END"
+    sql = (
+        "SELECT logical_id, severity, rule_id, file_path, line_start, status FROM v_findings "
+        f"WHERE {where} ORDER BY {order}, file_path, line_start LIMIT {limit}"
+    )
+    return call_text("query_findings_db", sql=sql)

@@ -1,0 +1,342 @@
+"""The command line: the same tools, with words and tables for people."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from appsecgate import __version__
+from appsecgate.cli_render import (
+    render_advisories,
+    render_context,
+    render_doctor,
+    render_history,
+    render_import,
+    render_rows,
+    render_scan,
+    render_verify,
+)
+from appsecgate.config import data_directory
+from appsecgate.errors import (
+    EXIT_DONE,
+    EXIT_FINDINGS,
+    EXIT_INCOMPLETE,
+    EXIT_INTERNAL,
+    AppSecGateError,
+    ArgumentError,
+)
+from appsecgate.exports.gitlab import gitlab_report
+from appsecgate.exports.sarif import sarif_log
+from appsecgate.model import FixStatus, Scanner, Severity
+from appsecgate.probe import probe_sentinel
+from appsecgate.process import CancelToken
+from appsecgate.session import Options, Session, utc_now
+from appsecgate.setup import diagnose, setup_scanners
+from appsecgate.store.advisory_import import import_advisories
+from appsecgate.store.advisory_index import AdvisoryIndex
+from appsecgate.tools.base import Call, Tool
+from appsecgate.tools.export_snapshot import SnapshotFormat, write_to
+from appsecgate.tools.get_fix_context import GetFixContextInput, get_fix_context
+from appsecgate.tools.get_scan_history import GetScanHistoryInput, get_scan_history
+from appsecgate.tools.query_findings_db import QueryFindingsDbInput, query_findings_db
+from appsecgate.tools.registry import TOOLS
+from appsecgate.tools.scan_diff import ScanDiffInput, scan_diff
+from appsecgate.tools.scan_file import ScanFileInput, scan_file
+from appsecgate.tools.scan_project import ScanProjectInput, scan_project
+from appsecgate.tools.verify_fix import VerifyFixInput, verify_fix
+from appsecgate.typed import dump
+from appsecgate.typed_cli import add_arguments, from_namespace
+
+PATIENCE_S = 3600.0
+"""A person can wait and interrupt; a call over MCP has 45 s."""
+
+
+def options_of(arguments: argparse.Namespace) -> Options:
+    """What the command line and the surroundings say; the first place where the environment is read."""
+    return Options(
+        project=arguments.project,
+        data_dir=arguments.data_dir,
+        environ=dict(os.environ),
+        cwd=str(Path.cwd()),
+        platform=sys.platform,
+    )
+
+
+class Terminal:
+    """Where a command writes: results to ``out``, all else to ``err``."""
+
+    def __init__(self, out: TextIO, err: TextIO) -> None:
+        self.out = out
+        self.err = err
+
+    def say(self, text: str) -> None:
+        self.out.write(text.rstrip("\n") + "\n")
+
+    def tell(self, text: str) -> None:
+        self.err.write(text.rstrip("\n") + "\n")
+
+    def show(self, record: Any, as_json: bool, render: Callable[[Any], str]) -> None:
+        self.say(json.dumps(dump(record), indent=2, ensure_ascii=False) if as_json else render(record))
+
+
+def _call(session: Session) -> Call[Session]:
+    return Call(session=session, cancel=CancelToken(), deadline=time.monotonic() + PATIENCE_S)
+
+
+def _scan(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    path = Path(arguments.path) if arguments.path else None
+    if path is not None and not path.exists():
+        raise ArgumentError(f"there is no {arguments.path!r}.", hint="Name a file or directory.")
+    if path is not None and path.is_dir() and arguments.project is None:
+        arguments.project, path = str(path), None
+    session = Session(options_of(arguments))
+    try:
+        call = _call(session)
+        if arguments.diff is not None:
+            result: Any = scan_diff(call, ScanDiffInput(arguments.diff or None))
+        elif path is None or path.is_dir():
+            result = scan_project(call, ScanProjectInput(str(path.absolute()) if path else None))
+        else:
+            result = scan_file(call, ScanFileInput(str(path.absolute())))
+        if arguments.format in ("sarif", "gitlab"):
+            terminal.say(_report(session, result.scan_id, arguments.format))
+        else:
+            terminal.show(result, arguments.format == "json", render_scan)
+        return _scan_exit(session, result, arguments.fail_on)
+    finally:
+        session.close()
+
+
+def _report(session: Session, scan_id: str, form: str) -> str:
+    """All present findings of the project, with what the scan could not verify."""
+    with session.store.read() as reader:
+        findings = reader.findings(session.project_id, include_suppressed=True)
+        evidence = reader.evidence(session.project_id, scan_id)
+    report = sarif_log(findings, evidence, __version__) if form == "sarif" else gitlab_report(findings)
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def _scan_exit(session: Session, result: Any, fail_on: str | None) -> int:
+    if fail_on is not None:
+        limit = Severity(fail_on).rank
+        with session.store.read() as reader:
+            present = reader.findings(session.project_id)
+        if any(item.finding.severity.rank <= limit for item in present):
+            return EXIT_FINDINGS
+    return EXIT_DONE if result.complete else EXIT_INCOMPLETE
+
+
+def _with_session(work: Callable[[argparse.Namespace, Terminal, Session], int]) -> Any:
+    def command(arguments: argparse.Namespace, terminal: Terminal) -> int:
+        session = Session(options_of(arguments))
+        try:
+            return work(arguments, terminal, session)
+        finally:
+            session.close()
+
+    return command
+
+
+def _context(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    pack = get_fix_context(_call(session), GetFixContextInput(arguments.finding_id))
+    terminal.show(pack, arguments.json, render_context)
+    return EXIT_DONE
+
+
+def _verify(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    request = VerifyFixInput(arguments.finding_id, FixStatus(arguments.status), arguments.note)
+    result = verify_fix(_call(session), request)
+    terminal.show(result, arguments.json, render_verify)
+    return EXIT_FINDINGS if result.verified_status is FixStatus.NOT_FIXED else EXIT_DONE
+
+
+def _query(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    found = query_findings_db(_call(session), QueryFindingsDbInput(arguments.sql, list(arguments.params)))
+    terminal.show(found, arguments.json, render_rows)
+    return EXIT_DONE
+
+
+def _export(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    project_id = session.project_id if arguments.this_project else None
+    written = write_to(session, arguments.path, SnapshotFormat(arguments.format), project_id)
+    terminal.show(written, arguments.json, lambda r: f"{r.row_count} rows in {len(r.files)} files: {r.path}")
+    return EXIT_DONE
+
+
+def _history(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    history = get_scan_history(_call(session), GetScanHistoryInput(arguments.finding_id, arguments.limit))
+    terminal.show(history, arguments.json, render_history)
+    return EXIT_DONE
+
+
+def _reindex(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    if not arguments.redaction:
+        raise ArgumentError("nothing to do.", hint="Run: appsecgate reindex --redaction")
+    count = session.store.reindex(session.redactor())
+    terminal.say(f"{count} stored texts masked anew.")
+    return EXIT_DONE
+
+
+def _purge(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    if not arguments.yes:
+        raise ArgumentError(
+            f"purge forgets everything about project {session.alias} ({session.project_id}).", hint="Add --yes."
+        )
+    session.store.purge(session.project_id)
+    terminal.say(f"Forgot project {session.alias} ({session.project_id}).")
+    return EXIT_DONE
+
+
+def _advisories(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    options = options_of(arguments)
+    data_dir = data_directory(options.data_dir, options.environ, options.platform)
+    if arguments.action == "import":
+        if not arguments.path:
+            raise ArgumentError("advisories import needs a PATH.", hint="A directory of OSV records, or a zip of them.")
+        report = import_advisories(Path(arguments.path), data_dir, utc_now())
+        terminal.say(render_import(report))
+        return EXIT_DONE
+    status = AdvisoryIndex(data_dir).status(utc_now())
+    terminal.say(render_advisories(status))
+    return EXIT_DONE if status.usable and not status.is_stale() else EXIT_INCOMPLETE
+
+
+def _setup(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    options = options_of(arguments)
+    data_dir = data_directory(options.data_dir, options.environ, options.platform)
+    done = setup_scanners(
+        data_dir,
+        environ=options.environ,
+        report=terminal.tell,
+        scanners=_chosen(arguments.only),
+        wheelhouse=Path(arguments.wheelhouse) if arguments.wheelhouse else None,
+        reinstall=arguments.reinstall,
+    )
+    fresh = sum(item.fresh for item in done)
+    terminal.say(f"{len(done)} scanners ready ({fresh} installed now) in {data_dir / 'scanners'}")
+    return EXIT_DONE
+
+
+def _chosen(names: Sequence[str] | None) -> tuple[Scanner, ...]:
+    try:
+        return tuple(Scanner(name) for name in names) if names else tuple(Scanner)
+    except ValueError as error:
+        raise ArgumentError(f"{error}.", hint="The scanners are: " + ", ".join(Scanner)) from None
+
+
+def _doctor(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    status = session.advisories.status(session.clock())
+    rows = diagnose(
+        session.config, session.data_dir, lambda scanner: probe_sentinel(session, scanner), advisories=status.problem
+    )
+    if arguments.json:
+        terminal.say(json.dumps([dump(row) for row in rows], indent=2))
+    else:
+        terminal.say(render_doctor(rows, status, str(session.data_dir), str(session.workspace.root)))
+    return EXIT_INCOMPLETE if any(row.problem and row.enabled for row in rows) else EXIT_DONE
+
+
+def _tool_command(tool: Tool[Session, Any, Any]) -> Any:
+    def command(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+        request = from_namespace(tool.input, arguments, name=tool.name)
+        terminal.show(tool.call(_call(session), request), True, str)
+        return EXIT_DONE
+
+    return _with_session(command)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All subcommands; ``serve`` is what happens without one."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--project", metavar="DIR", help="the project (default: APPSECGATE_PROJECT, else here)")
+    common.add_argument("--data-dir", metavar="DIR", help="where database and scanners live (APPSECGATE_DATA_DIR)")
+    parser = argparse.ArgumentParser(
+        prog="appsecgate",
+        description="Find, explain and verify security findings, offline. Without a command: the MCP server on stdio.",
+        parents=[common],
+    )
+    parser.add_argument("--version", action="version", version=f"appsecgate {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    as_json = argparse.ArgumentParser(add_help=False)
+    as_json.add_argument("--json", action="store_true", help="print the result as JSON")
+
+    def add(name: str, text: str, work: Any, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", parents=[*parents])
+        for option in ("--project", "--data-dir"):
+            sub.add_argument(option, metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+        sub.set_defaults(work=work)
+        return sub
+
+    add("serve", "the MCP server on stdio", None)
+    _add_people_commands(add, as_json)
+    _add_upkeep_commands(add)
+    for tool in TOOLS:
+        sub = add(tool.name.replace("_", "-"), f"{tool.summary} (tool {tool.name}, JSON)", _tool_command(tool))
+        add_arguments(sub, tool.input)
+    return parser
+
+
+def _add_people_commands(add: Any, as_json: argparse.ArgumentParser) -> None:
+    scan = add("scan", "scan a project, a directory or a file", _scan)
+    scan.add_argument("path", nargs="?", metavar="PATH", help="a directory (then the project) or a file")
+    scan.add_argument("--diff", nargs="?", const="", metavar="BASE", help="only what changed in git")
+    scan.add_argument("--format", choices=("table", "json", "sarif", "gitlab"), default="table", help="how to print")
+    scan.add_argument(
+        "--fail-on", choices=[str(s) for s in Severity], metavar="SEVERITY",
+        help="exit with 1 where a finding is at least this severe: " + ", ".join(Severity),
+    )  # fmt: skip
+    context = add("context", "show what is needed to fix a finding", _with_session(_context), as_json)
+    context.add_argument("finding_id", metavar="ID", help="logical id or fingerprint")
+    verify = add("verify", "rescan and say whether a finding is fixed", _with_session(_verify), as_json)
+    verify.add_argument("finding_id", metavar="ID", help="logical id or fingerprint")
+    verify.add_argument("status", nargs="?", default="fixed", choices=[str(s) for s in FixStatus], help="what was done")
+    verify.add_argument("--note", help="needed for wont_fix")
+    query = add("query", "run one SELECT over the public views", _with_session(_query), as_json)
+    query.add_argument("sql", metavar="SQL", help="for example: SELECT * FROM v_summary")
+    query.add_argument("params", nargs="*", metavar="VALUE", help="values for ? placeholders")
+    export = add("export", "write the public views to files", _with_session(_export), as_json)
+    export.add_argument("path", metavar="NAME", help="a new directory inside the data directory's exports/")
+    export.add_argument("--format", choices=[str(f) for f in SnapshotFormat], default="ndjson", help="file format")
+    export.add_argument("--this-project", action="store_true", help="the current project alone")
+    history = add("history", "show scans, attempts and what is still open", _with_session(_history), as_json)
+    history.add_argument("finding_id", nargs="?", metavar="ID", help="one finding alone")
+    history.add_argument("--limit", type=int, default=10, metavar="N", help="entries to list")
+
+
+def _add_upkeep_commands(add: Any) -> None:
+    setup = add("setup", "install the pinned scanners into the data directory", _setup)
+    setup.add_argument("--wheelhouse", metavar="DIR", help="install from this directory alone, without a network")
+    setup.add_argument("--only", action="append", metavar="NAME", help="one scanner; may be repeated")
+    setup.add_argument("--reinstall", action="store_true", help="install anew what is there already")
+    doctor = add("doctor", "say what is installed, alive and missing", _with_session(_doctor))
+    doctor.add_argument("--json", action="store_true", help="print the result as JSON")
+    advisories = add("advisories", "the local copy of the advisory database", _advisories)
+    advisories.add_argument("action", choices=("import", "status"), help="what to do")
+    advisories.add_argument("path", nargs="?", metavar="PATH", help="a directory of OSV records, or a zip of them")
+    reindex = add("reindex", "apply a changed redaction policy to stored rows", _with_session(_reindex))
+    reindex.add_argument("--redaction", action="store_true", help="mask stored texts anew")
+    purge = add("purge", "forget everything about the current project", _with_session(_purge))
+    purge.add_argument("--yes", action="store_true", help="really")
+
+
+def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int:
+    """Run one command; ``serve`` is the server. Returns the exit status and never raises."""
+    terminal = Terminal(sys.stdout, sys.stderr)
+    arguments = build_parser().parse_args(list(argv))
+    if arguments.command in (None, "serve"):
+        return serve(arguments)
+    try:
+        status: int = arguments.work(arguments, terminal)
+    except AppSecGateError as error:
+        terminal.tell(f"appsecgate: {error.explain()}")
+        return error.exit_status
+    except BrokenPipeError:
+        return EXIT_INTERNAL
+    except KeyboardInterrupt:
+        terminal.tell("appsecgate: interrupted")
+        return EXIT_INTERNAL
+    return status

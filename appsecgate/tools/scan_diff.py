@@ -1,0 +1,55 @@
+"""scan_diff: look at what changed in git."""
+
+from dataclasses import dataclass
+
+from appsecgate.model import Finding
+from appsecgate.scan.renames import find_renames
+from appsecgate.scan.result import ScanKind, ScanRequest
+from appsecgate.scan.run import run_scan
+from appsecgate.session import Session
+from appsecgate.tools.base import Call, Tool
+from appsecgate.tools.scanned import ScannedFiles, control_of, show_scan
+from appsecgate.typed import arg
+
+
+@dataclass(frozen=True, slots=True)
+class ScanDiffInput:
+    base: str | None = arg(
+        "A commit, branch or tag to compare with; HEAD if not given.", default=None, max_length=200, example="main"
+    )
+
+
+def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
+    """Raises GitError where there is no git work tree or the base is unknown."""
+    session = call.session
+    git = session.workspace.git
+    paths = tuple(sorted(git.changed(request.base)))
+    with session.store.read() as reader:
+        known = reader.known_paths(session.project_id)
+    removed = tuple(sorted(path for path in known if not session.workspace.exists(path)))
+    renames = find_renames(session, removed, paths)
+    result = run_scan(session, ScanRequest(ScanKind.DIFF, paths, removed=removed, renames=renames), control_of(call))
+    lines = {path: git.changed_lines(path, request.base) for path in {f.file_path for f in result.findings}}
+
+    def on_changed_lines(finding: Finding) -> bool:
+        changed = lines.get(finding.file_path)
+        return changed is None or any(n in changed for n in range(finding.line_start, finding.line_end + 1))
+
+    return show_scan(session, result, paths, on_changed_lines)
+
+
+SCAN_DIFF = Tool(
+    name="scan_diff",
+    title="Scan changed files",
+    description=(
+        "Scan the files that changed in git: working tree, index and untracked files, against HEAD or another base. "
+        "Findings on changed lines come first and carry on_changed_lines=true. An error, never an empty result, "
+        "where the project is no git work tree. verdict and evidence as in scan_file."
+    ),
+    input=ScanDiffInput,
+    output=ScannedFiles,
+    call=scan_diff,
+    summary="scan the files that changed in git",
+    read_only=False,
+    idempotent=True,
+)

@@ -1,0 +1,1 @@
+"""Runnable comparisons: ratios in one run, results as a table."""
