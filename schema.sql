@@ -282,6 +282,15 @@ CREATE TABLE file_shapes (
   PRIMARY KEY (project_id, path)
 );
 
+-- Earlier shapes of files in which something was found that is gone since: how it went can still be told.
+CREATE TABLE past_shapes (
+  project_id TEXT NOT NULL,               -- the project
+  path TEXT NOT NULL,                     -- the file
+  sha256 TEXT NOT NULL,                   -- of the bytes
+  line_hashes BLOB NOT NULL,              -- keyed hashes of its lines, 8 bytes each; no text
+  PRIMARY KEY (project_id, path, sha256)
+);
+
 -- How a known secret is recognised wherever it turns up again. The secret itself is not here.
 CREATE TABLE secret_marks (
   project_id TEXT NOT NULL,               -- the project

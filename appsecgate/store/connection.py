@@ -15,10 +15,11 @@ from appsecgate.store.database import (
     prepare_data_directory,
     prepare_database_file,
     read_or_make_key,
+    refuse_newer,
     retry_while_busy,
     storage_errors,
 )
-from appsecgate.store.migrations import SCHEMA_VERSION, migrate
+from appsecgate.store.migrations import SCHEMA_VERSION, migrate, schema_version
 from appsecgate.store.query_desk import QueryDesk
 from appsecgate.store.reader import Reader
 from appsecgate.store.reindex import TextRedactor, reindex_texts
@@ -88,7 +89,10 @@ class Store:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:
-        """A transaction for reading: everything in it is about one moment, whoever writes meanwhile."""
+        """A transaction for reading: everything in it is about one moment, whoever writes meanwhile.
+
+        Raises StorageError; SchemaVersionError where a newer program has taken the file over meanwhile.
+        """
         with self._transaction(Reader, "BEGIN") as reader:
             yield reader
 
@@ -114,6 +118,8 @@ class Store:
             retry_while_busy(lambda: connection.execute(begin))
         try:
             with storage_errors():
+                # a newer program may have brought the file forward while this one runs
+                refuse_newer(schema_version(connection), SCHEMA_VERSION)
                 yield access(connection, self.clock)
                 connection.execute("COMMIT")
         except BaseException:

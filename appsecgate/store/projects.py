@@ -11,7 +11,7 @@ from appsecgate.store.rows import Rows, from_json, to_json
 PROJECT_TABLES = (
     "findings", "shown_findings", "shown_archive", "expired_findings", "finding_identity", "finding_context",
     "fix_attempts", "sql_audit_log", "scans", "scan_evidence", "scan_targets", "target_states", "file_shapes",
-    "secret_marks", "suppressions", "feedback", "config_values", "config_log", "projects",
+    "past_shapes", "secret_marks", "suppressions", "feedback", "config_values", "config_log", "projects",
 )  # fmt: skip
 """Every table: each has ``project_id``."""
 

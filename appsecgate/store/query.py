@@ -13,10 +13,10 @@ from appsecgate.model import Json
 from appsecgate.store.audit import AuditEntry, QueryOutcome
 from appsecgate.store.connection import Store
 from appsecgate.store.database import storage_error
-from appsecgate.store.public_views import public_views
+from appsecgate.store.public_views import public_view, public_views
 from appsecgate.store.rows import SqlValue, utc_text
 from appsecgate.store.sandbox import QUERY_FUNCTIONS, QUERY_TIMEOUT_S, VALUE_LIMIT_BYTES, Denials, ViewCopy
-from appsecgate.store.sql_text import SqlShape, named_in, sql_shape
+from appsecgate.store.sql_text import SqlShape, grouped_by, named_in, sql_shape
 
 MAX_SQL_CHARS = 20_000
 ROWS_BY_DEFAULT = 1_000
@@ -173,12 +173,15 @@ def _check_param(name: str, value: Json) -> SqlValue:
 
 def _load(copy: ViewCopy, sql: str) -> None:
     """Copy the views that the text names. Trouble with the ledger itself is a StorageError."""
+    names = named_in(sql, tuple(public_views()))
     try:
-        copy.load(named_in(sql, tuple(public_views())))
+        copy.load(names)
     except sqlite3.Error as error:
         if _error_name(error) in ("SQLITE_INTERRUPT", *_NO_ROOM):
             raise
         raise storage_error(error) from error
+    if len(names) == 1:
+        copy.index(names[0], grouped_by(sql, {column.name for column in public_view(names[0]).columns}))
 
 
 def _error_name(error: BaseException) -> str:

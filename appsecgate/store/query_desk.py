@@ -5,7 +5,8 @@ import threading
 from pathlib import Path
 
 from appsecgate.store.audit import AuditEntry, AuditWrites
-from appsecgate.store.database import connect, retry_while_busy, storage_errors
+from appsecgate.store.database import connect, refuse_newer, retry_while_busy, storage_errors
+from appsecgate.store.migrations import SCHEMA_VERSION, schema_version
 from appsecgate.store.rows import Clock
 from appsecgate.store.sandbox import ViewCopy
 
@@ -26,9 +27,14 @@ class QueryDesk:
         self._copied: tuple[str, int] | None = None
 
     def fresh_copy(self, project_id: str) -> ViewCopy:
-        """The copy of this project's rows, empty where the ledger has changed since. Raises StorageError."""
+        """The copy of this project's rows, empty where the ledger has changed since. Raises StorageError.
+
+        SchemaVersionError where a newer program has taken the file over.
+        """
         with storage_errors():
-            version = int(self._connection().execute("PRAGMA data_version").fetchone()[0])
+            connection = self._connection()
+            refuse_newer(schema_version(connection), SCHEMA_VERSION)
+            version = int(connection.execute("PRAGMA data_version").fetchone()[0])
             if self._copy is None or self._copied != (project_id, version):
                 self.drop_copy()
                 self._copy = ViewCopy(self._path, project_id)
@@ -47,6 +53,7 @@ class QueryDesk:
         with storage_errors():
             retry_while_busy(lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
+                refuse_newer(schema_version(connection), SCHEMA_VERSION)
                 AuditWrites(connection, self._clock).add_audit(project_id, entry)
                 connection.execute("COMMIT")
             finally:

@@ -8,6 +8,7 @@ are bounded by the length of a value; functions that take quadratic time even so
 """
 # ruff: noqa: S608 -- what is put into SQL texts are names and marks of this program, never values
 
+import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -25,6 +26,11 @@ MEMORY_LIMIT_BYTES = 160 * 1024 * 1024
 limit per connection; where it was built without counting memory, this one does nothing."""
 VALUE_LIMIT_BYTES = 65_536
 OPCODES_BETWEEN_LOOKS = 500
+INDEXED_ROWS = range(5_000, 200_000)
+"""Of fewer a sort takes no time; of more the indexes would take too much of the memory."""
+INDEX_COLUMNS = 4
+INDEXES = 4
+"""Of one copy; some 4 MB each for 100,000 findings."""
 
 QUERY_FUNCTIONS = frozenset(
     """
@@ -82,7 +88,9 @@ class ViewCopy:
         self._project_id = project_id
         self._deadline = 0.0
         self.denials = Denials()
-        self._views: set[str] = set()
+        self._views: dict[str, int] = {}
+        """View → rows."""
+        self._indexes: set[tuple[str, tuple[str, ...]]] = set()
         self._named_here: frozenset[str] = frozenset()
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, uri=True)
         self._db.execute(f"PRAGMA hard_heap_limit = {MEMORY_LIMIT_BYTES}")
@@ -112,23 +120,38 @@ class ViewCopy:
         self._db.execute("ATTACH ? AS ledger", (read_only_uri(self._ledger),))
         try:
             retry_while_busy(lambda: self._db.execute("BEGIN"))
-            for name in missing:
-                self._copy(public_view(name))
+            counts = {name: self._copy(public_view(name)) for name in missing}
             self._db.execute("COMMIT")
-            self._views.update(missing)
+            self._views |= counts
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._db.execute("DETACH ledger")
 
-    def _copy(self, view: PublicView) -> None:
+    def _copy(self, view: PublicView) -> int:
+        """How many rows there are."""
         columns = ", ".join(f"{column.name} {_COLUMN_SQL[column.type]}" for column in view.columns)
         names = ", ".join(column.name for column in view.columns)
         self._db.execute(f"CREATE TABLE main.{view.name} ({columns})")
-        self._db.execute(
+        return self._db.execute(
             f"INSERT INTO main.{view.name} SELECT {names} FROM ledger.{view.name} WHERE project_id = ?",
             (self._project_id,),
-        )
+        ).rowcount
+
+    def index(self, view: str, columns: tuple[str, ...]) -> None:
+        """Order a loaded view by these of its columns: what groups by them then walks, and need not sort.
+
+        Costs about a tenth of the copying, once. Done where it pays and there is room; a query runs without
+        it as well.
+        """
+        key = (view, columns)
+        pays = 0 < len(columns) <= INDEX_COLUMNS and self._views[view] in INDEXED_ROWS
+        if not pays or key in self._indexes or len(self._indexes) >= INDEXES:
+            return
+        self._indexes.add(key)
+        self._unlock()
+        with contextlib.suppress(sqlite3.Error, MemoryError):
+            self._db.execute(f"CREATE INDEX i{len(self._indexes)} ON {view} ({', '.join(columns)})")
 
     def execute(
         self, sql: str, values: Sequence[SqlValue] | dict[str, SqlValue], named_here: frozenset[str]

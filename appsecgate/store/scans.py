@@ -139,6 +139,18 @@ class ScanReads(Rows):
         rows = self._rows(sql, (project_id, *_UNFINISHED))
         return {(Scanner(row[0]), path_from_db(row[1])) for row in rows}
 
+    def first_looks(self, project_id: str, paths: Collection[str]) -> dict[str, str]:
+        """Path → when the first scan on record that looked at the file began."""
+        found: dict[str, str] = {}
+        for part in in_parts(sorted(path_to_db(path) for path in set(paths))):
+            sql = (
+                "SELECT t.path, min(s.started_at) FROM scan_targets t JOIN scans s ON s.project_id = t.project_id "
+                f"AND s.scan_id = t.scan_id WHERE t.project_id = ? AND t.sha256 <> '' "
+                f"AND t.path IN ({marks_for(part)}) GROUP BY t.path"
+            )
+            found.update((path_from_db(row[0]), row[1]) for row in self._rows(sql, (project_id, *part)))
+        return found
+
     def checked_files(self, project_id: str) -> dict[tuple[Scanner, str], tuple[str, EvidenceState]]:
         """(scanner, path) → the sha256 of the bytes it last met there and what came of it."""
         sql = "SELECT scanner, path, sha256, state FROM target_states WHERE project_id = ?"

@@ -1,7 +1,8 @@
 """What a query's text shows before SQLite sees it: its first word, where it ends, whether it has a LIMIT."""
 
+import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 _SQL_TOKEN = re.compile(
@@ -91,3 +92,15 @@ def named_in(sql: str, names: tuple[str, ...]) -> list[str]:
     """Those of the names that occur in the text as words, wherever."""
     words = {word.lower() for word in re.findall(r"\w+", sql)}
     return [name for name in names if name in words]
+
+
+def grouped_by(sql: str, names: Collection[str]) -> tuple[str, ...]:
+    """Those of the names that the text mentions, in the order of their first mention, if it groups at all."""
+    words = [
+        token.strip('"`[]').lower()
+        for kind, token in _sql_tokens(sql)
+        if kind == "word" or (kind == "text" and not token.startswith("'"))
+    ]
+    if "distinct" not in words and ("group", "by") not in itertools.pairwise(words):
+        return ()
+    return tuple(dict.fromkeys(word for word in words if word in names))

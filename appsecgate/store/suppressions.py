@@ -105,7 +105,11 @@ class SuppressionWrites(SuppressionReads):
     def apply_suppressions(
         self, project_id: str, configured: Sequence[DisplayFilter], now: str | None = None
     ) -> int:
-        """Recompute which findings are hidden, by stored and configured filters; how many changed."""
+        """Recompute which findings are hidden, by stored and configured filters; how many changed.
+
+        A finding that stands for duplicates is hidden when every one of them that is there is covered: a filter
+        for one scanner's rule must not take another scanner's report out of sight.
+        """
         moment = now or self.now()
         stored = [item for item in self.suppressions(project_id) if item.holds(moment)]
         if not stored and not configured:
@@ -113,18 +117,29 @@ class SuppressionWrites(SuppressionReads):
                 "SELECT logical_id FROM findings WHERE project_id = ? AND suppressed = 1", (project_id,)
             )
             return self._flip_suppressed(project_id, [row[0] for row in hidden], hidden=False, now=moment)
-        today = date.fromisoformat(moment[:10])
         hide: list[str] = []
         show: list[str] = []
-        cover = _Cover(stored, configured, today)
-        sql = "SELECT logical_id, rule_id, file_path, category, suppressed FROM findings WHERE project_id = ?"
-        for row in self._rows(sql, (project_id,)):
-            hidden_now = cover.hides(row)
-            if hidden_now != bool(row["suppressed"]):
-                (hide if hidden_now else show).append(row["logical_id"])
+        hidden_now = self._hidden(project_id, _Cover(stored, configured, date.fromisoformat(moment[:10])))
+        for row in self._rows("SELECT logical_id, suppressed FROM findings WHERE project_id = ?", (project_id,)):
+            if (row["logical_id"] in hidden_now) != bool(row["suppressed"]):
+                (show if row["suppressed"] else hide).append(row["logical_id"])
         return self._flip_suppressed(project_id, hide, hidden=True, now=moment) + self._flip_suppressed(
             project_id, show, hidden=False, now=moment
         )
+
+    def _hidden(self, project_id: str, cover: "_Cover") -> set[str]:
+        """The ids of all findings that the filters hide."""
+        sql = (
+            "SELECT logical_id, rule_id, file_path, category, present, merged_into FROM findings WHERE project_id = ?"
+        )
+        covered: set[str] = set()
+        seen_besides: set[str] = set()
+        for row in self._rows(sql, (project_id,)):
+            if cover.hides(row):
+                covered.add(row["logical_id"])
+            elif row["present"] and row["merged_into"] is not None:
+                seen_besides.add(row["merged_into"])
+        return covered - seen_besides
 
     def _flip_suppressed(
         self, project_id: str, logical_ids: Collection[str], *, hidden: bool, now: str

@@ -73,7 +73,7 @@ class RoundTripTest(unittest.TestCase):
 
 class DescriptionTest(unittest.TestCase):
     def test_each_type_is_declared_as_readers_know_it(self) -> None:
-        cases = {
+        cases: dict[ColumnType, tuple[int, int | None, object]] = {
             ColumnType.TEXT: (BYTE_ARRAY, 0, {1: {}}),
             ColumnType.INTEGER: (INT64, None, None),
             ColumnType.REAL: (DOUBLE, None, None),

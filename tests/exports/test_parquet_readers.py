@@ -252,8 +252,8 @@ class FuzzTest(ReaderCase):
         text = strategies.none() | strategies.text(strategies.characters(), max_size=80)
         number = strategies.none() | strategies.integers(-(2**63), 2**63 - 1)
 
-        @hypothesis.settings(max_examples=60, deadline=None, database=None, derandomize=True)  # type: ignore[untyped-decorator]
-        @hypothesis.given(strategies.lists(strategies.tuples(text, number), max_size=40))  # type: ignore[untyped-decorator]
+        @hypothesis.settings(max_examples=60, deadline=None, database=None, derandomize=True)
+        @hypothesis.given(strategies.lists(strategies.tuples(text, number), max_size=40))
         def check(rows: list[Any]) -> None:
             table = self.parquet.read_table(io.BytesIO(parquet_bytes(view, rows)))
             wanted = plain_columns(view, rows)

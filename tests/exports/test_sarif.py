@@ -1,6 +1,7 @@
 """SARIF and GitLab reports: every finding once, identity kept, and what was not verified is said."""
 
 import unittest
+from typing import Any
 
 from appsecgate.exports.gitlab import gitlab_report
 from appsecgate.exports.sarif import sarif_log
@@ -37,6 +38,10 @@ def missing() -> ScannerEvidence:
     )  # fmt: skip
 
 
+def first_run(log: Any) -> Any:
+    return log["runs"][0]
+
+
 class Sarif(unittest.TestCase):
     def test_results_point_to_their_rules_and_keep_their_fingerprints(self) -> None:
         findings = [
@@ -44,8 +49,7 @@ class Sarif(unittest.TestCase):
             stored("x.py", "r1", Severity.LOW),
             stored("y.py", "r1", Severity.MEDIUM, suppressed=True),
         ]
-        log = sarif_log(findings, [], "1.2.3")
-        run = log["runs"][0]  # type: ignore[index, call-overload]
+        run = first_run(sarif_log(findings, [], "1.2.3"))
         rules = run["tool"]["driver"]["rules"]
         self.assertEqual([rule["id"] for rule in rules], ["semgrep/r1", "semgrep/r2"])
         results = run["results"]
@@ -58,14 +62,14 @@ class Sarif(unittest.TestCase):
         self.assertEqual([("suppressions" in result) for result in results], [False, False, True])
 
     def test_what_was_not_verified_is_a_notification_and_no_success(self) -> None:
-        invocation = sarif_log([], [missing()], "1")["runs"][0]["invocations"][0]  # type: ignore[index, call-overload]
+        invocation = first_run(sarif_log([], [missing()], "1"))["invocations"][0]
         self.assertFalse(invocation["executionSuccessful"])
         self.assertIn("scanner_missing", invocation["toolExecutionNotifications"][0]["message"]["text"])
-        self.assertTrue(sarif_log([], [], "1")["runs"][0]["invocations"][0]["executionSuccessful"])  # type: ignore[index, call-overload]
+        self.assertTrue(first_run(sarif_log([], [], "1"))["invocations"][0]["executionSuccessful"])
 
     def test_gitlab_lists_what_is_not_hidden(self) -> None:
-        report = gitlab_report(
+        report: Any = gitlab_report(
             [stored("x.py", "r1", Severity.LOW), stored("y.py", "r1", Severity.LOW, suppressed=True)]
         )
         self.assertEqual(len(report), 1)
-        self.assertEqual(report[0]["location"], {"path": "x.py", "lines": {"begin": 3, "end": 4}})  # type: ignore[index, call-overload]
+        self.assertEqual(report[0]["location"], {"path": "x.py", "lines": {"begin": 3, "end": 4}})

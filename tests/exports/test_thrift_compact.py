@@ -4,6 +4,7 @@ import unittest
 
 from appsecgate.exports.thrift_compact import (
     THRIFT_I32,
+    ThriftValue,
     thrift_binary,
     thrift_bool,
     thrift_i16,
@@ -36,7 +37,7 @@ class ThriftCompactTest(unittest.TestCase):
         self.assertEqual(thrift_i64(-(2**63)).data.hex(), "ff" * 9 + "01")
 
     def test_a_struct_names_its_fields_by_the_distance_to_the_last(self) -> None:
-        cases = [
+        cases: list[tuple[dict[int, ThriftValue | None], str]] = [
             ({}, "00"),
             ({1: thrift_i32(1)}, "150200"),
             ({1: None, 3: thrift_i64(-1)}, "360100"),

@@ -227,6 +227,7 @@ class AttacksTest(AskingCase):
             with self.subTest(name):
                 params: Json = ["'; DROP TABLE v_findings; --"] if "?" in sql else None
                 self.assertNotIn(THEIRS, str(self.ask(sql, params)))
+        self.assertEqual(self.rows("SELECT count(*) FROM sql_audit_log"), [(len(HARMLESS),)])
         self.assertIn(OURS, str(self.ask("SELECT message FROM v_findings")))
 
     def test_bombs_are_stopped(self) -> None:
@@ -235,6 +236,7 @@ class AttacksTest(AskingCase):
             with self.subTest(name, seconds=round(seconds, 1)):
                 self.assertNotIn(THEIRS, said)
                 self.assertLess(seconds, SHORT.timeout_s + OVERRUN_S)
+        self.assertEqual(self.rows("SELECT count(*) FROM sql_audit_log"), [(len(BOMBS),)])
         self.assertEqual(self.ask("SELECT count(*) FROM v_findings").rows, ((3,),))
 
     def test_the_whole_timeout_ends_before_six_seconds(self) -> None:
