@@ -1,0 +1,1 @@
+"""From paths to stored findings with evidence: plan, run, seal, match, record."""

@@ -1,0 +1,162 @@
+"""Read the files of a scan once: classify, stage, and find what must lie beside them."""
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from appsecgate.errors import ProjectError
+from appsecgate.model import EvidenceReason, Scanner
+from appsecgate.process import CancelToken
+from appsecgate.scanners.base import Adapter, StagedFile
+from appsecgate.scanners.stage import Stage
+from appsecgate.workspace import LeftOut, Source, Workspace, source_from_bytes
+
+COMPANIONS_PER_TARGET = 400
+"""A module directory or a chain of includes larger than this is cut; the evidence then says partial."""
+MAX_STAGED_BYTES = 4 << 30
+"""Of all files of one scan: a repository must not be able to fill the disk."""
+
+
+@dataclass(slots=True)
+class Intake:
+    """The files of one scan as they were when read."""
+
+    files: dict[str, StagedFile] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    companions: dict[tuple[Scanner, str], tuple[StagedFile, ...]] = field(default_factory=dict)
+    """(scanner, target path) → what it must see beside the target."""
+    gaps: dict[tuple[Scanner, str], str] = field(default_factory=dict)
+    """(scanner, target path) → what could not be laid beside it: an answer without that is a partial one."""
+    changed_ns: dict[str, int | None] = field(default_factory=dict)
+    """When the file's bytes or place last changed, taken before reading."""
+
+
+class StagingReader:
+    """Stages project files at most once each, however many scanners and targets ask for them."""
+
+    def __init__(
+        self, workspace: Workspace, stage: Stage, *, max_file_bytes: int, max_staged_bytes: int = MAX_STAGED_BYTES
+    ) -> None:
+        self._workspace = workspace
+        self._stage = stage
+        self._max_bytes = max_file_bytes
+        self._room = max_staged_bytes
+        self._staged: dict[str, StagedFile | LeftOut] = {}
+        self._directories: dict[str, tuple[str, ...]] = {}
+
+    def staged(self, path: str) -> StagedFile | LeftOut:
+        if path not in self._staged:
+            self._staged[path] = self._read(path)
+        return self._staged[path]
+
+    def beside(self, path: str) -> StagedFile | LeftOut:
+        """What is to lie beside a target, through a link too if that stays in the project: a program that works with
+        the target would follow it."""
+        found = self.staged(path)
+        if isinstance(found, StagedFile) or found.reason is not EvidenceReason.SYMLINK:
+            return found
+        try:
+            there = self._workspace.read(self._workspace.relative(path), max_bytes=self._max_bytes)
+        except ProjectError:
+            return replace(found, reason=EvidenceReason.OUTSIDE_PROJECT)
+        return there if isinstance(there, LeftOut) else self._put(source_from_bytes(path, there.data))
+
+    def _read(self, path: str) -> StagedFile | LeftOut:
+        found = self._workspace.read(path, max_bytes=self._max_bytes)
+        return found if isinstance(found, LeftOut) else self._put(found)
+
+    def _put(self, source: Source) -> StagedFile | LeftOut:
+        if self._room < len(source.data):
+            return LeftOut(source.path, EvidenceReason.TOO_LARGE, "the files of one scan hold too much together")
+        try:
+            staged = self._stage.add(source)
+        except OSError as error:
+            words = f"the temporary directory cannot take it: {error.strerror}"
+            return LeftOut(source.path, EvidenceReason.UNREADABLE, words)
+        self._room -= len(source.data)
+        return staged
+
+    def source(self, path: str) -> Source:
+        return self._stage.source(path)
+
+    def listing(self, directory: str) -> Sequence[str]:
+        """Files directly inside a project directory, sorted; empty where it cannot be listed."""
+        if directory not in self._directories:
+            self._directories[directory] = self._workspace.files_in(directory)
+        return self._directories[directory]
+
+
+def take_in(
+    workspace: Workspace,
+    stage: Stage,
+    paths: Iterable[str],
+    adapters: Sequence[Adapter],
+    *,
+    max_file_bytes: int,
+    cancel: CancelToken,
+    until: float = math.inf,
+) -> Intake:
+    """Read every path; what cannot be read, or not before ``until`` (``time.monotonic()`` seconds), is named in
+    ``left_out``. Raises CancelledError."""
+    reader = StagingReader(workspace, stage, max_file_bytes=max_file_bytes)
+    intake = Intake()
+    for path in paths:
+        cancel.check()
+        if time.monotonic() > until:
+            intake.left_out.append(LeftOut(path, EvidenceReason.TIME_BUDGET))
+            continue
+        intake.changed_ns[path] = workspace.changed_ns(path)
+        found = reader.staged(path)
+        if isinstance(found, LeftOut):
+            intake.left_out.append(_where_it_leads(workspace, found))
+            continue
+        intake.files[path] = found
+        for adapter in adapters:
+            if adapter.accepts(path, found.language, found.kinds) is not EvidenceReason.NONE:
+                continue
+            beside, gap = _companions(adapter, path, reader)
+            if beside:
+                intake.companions[adapter.name, path] = beside
+            if gap:
+                intake.gaps[adapter.name, path] = gap
+    return intake
+
+
+def _where_it_leads(workspace: Workspace, found: LeftOut) -> LeftOut:
+    """A link inside the project is no gap, its target is looked at under its own path; one that leaves it is."""
+    if found.reason is not EvidenceReason.SYMLINK:
+        return found
+    try:
+        workspace.relative(found.path)
+    except ProjectError:
+        return replace(found, reason=EvidenceReason.OUTSIDE_PROJECT, detail="a link out of the project")
+    return found
+
+
+def _companions(adapter: Adapter, path: str, reader: StagingReader) -> tuple[tuple[StagedFile, ...], str]:
+    """What the target needs beside it, followed transitively (a requirements file includes another), and what
+    of that cannot be had. What is named but does not exist is the adapter's to report."""
+    found: dict[str, StagedFile] = {}
+    gap = ""
+    pending = [path]
+    while pending:
+        current = pending.pop()
+        try:
+            names = adapter.companions(current, reader.source(current), reader.listing)
+        except Exception as error:  # the boundary: a file that breaks its reader must not end the scan
+            return (), f"it cannot be read for what belongs to it ({type(error).__name__})"
+        for other in names:
+            if other == path or other in found:
+                continue
+            if len(found) >= COMPANIONS_PER_TARGET:
+                return tuple(found[name] for name in sorted(found)), "too many files belong to it"
+            staged = reader.beside(other)
+            if isinstance(staged, StagedFile):
+                found[other] = staged
+                pending.append(other)
+            elif staged.reason is not EvidenceReason.FILE_MISSING:
+                gap = f"{other}, which belongs to it, cannot be read: {staged.reason}"
+    return tuple(found[name] for name in sorted(found)), gap
+
+

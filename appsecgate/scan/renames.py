@@ -1,0 +1,52 @@
+"""Which new file is a vanished one under another name: told by the lines that both have in common."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from appsecgate.identity.lines import line_hashes, split_line_hashes
+from appsecgate.session import Session
+from appsecgate.workspace import LeftOut
+
+RENAME_SHARE = 0.5
+"""A new file that holds at least this share of a vanished file's lines is that file under a new name; git's default."""
+MAX_NEW_FILES = 5_000
+"""New files whose lines are read to look for the vanished ones."""
+
+
+def shared_lines(old: Sequence[bytes], new: Sequence[bytes]) -> float:
+    """The share of the old text's lines that the new one has, each as often as it stands there."""
+    return sum((Counter(old) & Counter(new)).values()) / len(old) if old else 0.0
+
+
+def pair_renames(gone: Mapping[str, Sequence[bytes]], new: Mapping[str, Sequence[bytes]]) -> dict[str, str]:
+    """New path → vanished path, one to one, the most alike first; the same name in another directory breaks a tie."""
+    scores = [
+        (-share, old_path.rpartition("/")[2] != path.rpartition("/")[2], old_path, path)
+        for path, lines in new.items()
+        for old_path, old_lines in gone.items()
+        if (share := shared_lines(old_lines, lines)) >= RENAME_SHARE
+    ]
+    renames: dict[str, str] = {}
+    for _, _, old_path, path in sorted(scores):
+        if path not in renames and old_path not in renames.values():
+            renames[path] = old_path
+    return renames
+
+
+def find_renames(session: Session, removed: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
+    """New path → vanished path for the files of a scan: ``removed`` had findings, ``paths`` are there now.
+
+    Only a path that no scan has seen before is a new one.
+    """
+    with session.store.read() as reader:
+        gone = reader.shapes(session.project_id, list(removed))
+        if not gone:
+            return {}
+        candidates = list(paths)
+        seen = reader.shapes(session.project_id, candidates)
+    new: dict[str, Sequence[bytes]] = {}
+    for path in [path for path in candidates if path not in seen][:MAX_NEW_FILES]:
+        found = session.workspace.read(path, max_bytes=session.config.limits.max_file_bytes)
+        if not isinstance(found, LeftOut):
+            new[path] = split_line_hashes(line_hashes(found, session.store.key))
+    return pair_renames({path: split_line_hashes(shape.line_hashes) for path, shape in gone.items()}, new)
