@@ -127,6 +127,11 @@ class Git:
             hunks = hunks[: hunks.rfind("\n") + 1] + "... (the diff goes on)\n"
         return f"--- a/{path}\n+++ b/{path}\n{hunks}"
 
+    def text_at(self, commit: str, path: str) -> str | None:
+        """A file's normalised text in a commit; None where it is not there or no text. Raises GitError."""
+        with self._question() as question:
+            return self._old_text(question, path, commit)
+
     def tracked(self, prefixes: Sequence[str]) -> set[str]:
         """The files in the index that are, or lie below, one of these paths. Raises GitError."""
         wanted = {prefix.rstrip("/") for prefix in prefixes}

@@ -256,6 +256,8 @@ class Finding:
     secret_digests: tuple[str, ...] = ()
     """The eight hex digits of each placeholder in the flagged code: one secret, one digest."""
     suppressed_inline: bool = False
+    line_marks: str = ""
+    """Keyed hashes of the flagged lines in hexadecimal (see ``identity.lines``): where they go can be followed."""
     also_reported_by: tuple[Twin, ...] = ()
     merged_into: str | None = None
     """The logical_id of the finding that stands for this one, where duplicates were merged."""

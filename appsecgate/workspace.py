@@ -7,7 +7,6 @@ leads out. Only regular files are opened, without blocking, and read up to a bou
 
 import enum
 import hashlib
-import itertools
 import os
 import stat
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ _GENERIC_MOUNTS = frozenset(
     }
 )  # fmt: skip
 """Mount points that every container gives to another project."""
-_VENDORED = frozenset(
+VENDORED_FOLDERS = frozenset(
     {
         ".bzr", ".cache", ".eggs", ".git", ".gradle", ".hg", ".mypy_cache", ".nox", ".pytest_cache",
         ".ruff_cache", ".serverless", ".svn", ".terraform", ".tox", ".venv", ".yarn", "__pycache__",
@@ -207,25 +206,15 @@ class Workspace:
             return False
 
     def files_in(self, directory: str) -> tuple[str, ...]:
-        """Paths of the regular files directly in a directory, sorted; none where it cannot be read."""
+        """Paths of the files directly in a directory, links too, sorted; none where it cannot be read."""
         prefix = f"{directory}/" if directory else ""
         try:
             with folder_beneath(self.root, names_of(directory)) as folder:
                 entries = folder.entries(_MAX_BESIDE)
-                return tuple(prefix + entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+                files = (entry for entry in entries if entry.is_symlink() or entry.is_file(follow_symlinks=False))
+                return tuple(prefix + entry.name for entry in files)
         except (NotReadError, OSError):
             return ()
-
-    def changed_since(self, moment_ns: int, *, max_files: int) -> list[str]:
-        """Files whose content or inode changed since a moment (ns since 1970), vendored ones too, sorted.
-
-        At most ``max_files``. The inode's change time cannot be set by a program, so copies, renamed files
-        and files with a backdated modification time are among them.
-        """
-        walk = _Walk(self.root, max_files * _LOOKED_AT_PER_FILE, everything=True)
-        walk.start("")
-        changed = (path for path in walk.listing().paths if (self.changed_ns(path) or moment_ns) >= moment_ns)
-        return list(itertools.islice(changed, max_files))
 
     def changed_ns(self, relative: str) -> int | None:
         """When the name last changed (content or inode), in ns since 1970; None where it cannot be told."""
@@ -297,9 +286,8 @@ def _refuse_too_wide(root: Path) -> None:
 class _Walk:
     """One walk over the tree, depth first, each directory in order."""
 
-    def __init__(self, root: Path, max_files: int, *, everything: bool = False) -> None:
+    def __init__(self, root: Path, max_files: int) -> None:
         self.vendored: list[str] = []
-        self._everything = everything
         self._root = root
         self._max_files = max_files
         self._looks_left = max_files * _LOOKED_AT_PER_FILE + 1000
@@ -346,8 +334,8 @@ class _Walk:
 
     def _inner_folder(self, path: str, parent: Folder, name: str, depth: int) -> None:
         with parent.folder(name) as folder:
-            foreign = name in _VENDORED or folder.holds("pyvenv.cfg")
-            if foreign and not self._everything:
+            foreign = name in VENDORED_FOLDERS or folder.holds("pyvenv.cfg")
+            if foreign:
                 self.vendored.append(path)
             elif depth > _MAX_FOLDER_DEPTH:
                 self._too_deep = True
@@ -372,7 +360,7 @@ class _Walk:
         if there.is_relative_to(self._root):
             self._leave_out(path, EvidenceReason.SYMLINK)
         else:
-            vendored = path.rpartition("/")[2] in _VENDORED
+            vendored = path.rpartition("/")[2] in VENDORED_FOLDERS
             reason = EvidenceReason.VENDORED if vendored else EvidenceReason.OUTSIDE_PROJECT
             self._leave_out(path, reason, "a link out of the project", directory=vendored or there.is_dir())
 

@@ -7,7 +7,6 @@ from appsecgate.redact.redactor import SecretMark
 from appsecgate.store.rows import Rows, in_parts, marks_for, path_from_db, path_to_db
 from appsecgate.store.scans import FileShape
 
-
 PAST_SHAPES = 5
 """Earlier shapes of one file that are kept at most."""
 _KEEP_PAST = (

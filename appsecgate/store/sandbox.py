@@ -41,7 +41,7 @@ QUERY_FUNCTIONS = frozenset(
     log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow power quote radians
     rank replace round row_number rtrim sign sin sqrt strftime string_agg substr substring sum tan time
     timediff total trim trunc typeof unhex unicode unixepoch unlikely upper -> ->>
-    """.split()  # noqa: SIM905 -- a list is read more easily so
+    """.split()
 )
 """Functions that only compute, in bounded time for bounded values."""
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})

@@ -139,16 +139,17 @@ class ScanReads(Rows):
         rows = self._rows(sql, (project_id, *_UNFINISHED))
         return {(Scanner(row[0]), path_from_db(row[1])) for row in rows}
 
-    def first_looks(self, project_id: str, paths: Collection[str]) -> dict[str, str]:
-        """Path → when the first scan on record that looked at the file began."""
-        found: dict[str, str] = {}
+    def looks(self, project_id: str, paths: Collection[str]) -> dict[str, tuple[str, str]]:
+        """Path → when the first and the last scan on record that looked at the file began."""
+        found: dict[str, tuple[str, str]] = {}
         for part in in_parts(sorted(path_to_db(path) for path in set(paths))):
             sql = (
-                "SELECT t.path, min(s.started_at) FROM scan_targets t JOIN scans s ON s.project_id = t.project_id "
-                f"AND s.scan_id = t.scan_id WHERE t.project_id = ? AND t.sha256 <> '' "
-                f"AND t.path IN ({marks_for(part)}) GROUP BY t.path"
+                "SELECT t.path, min(s.started_at), max(s.started_at) FROM scan_targets t JOIN scans s "
+                "ON s.project_id = t.project_id AND s.scan_id = t.scan_id WHERE t.project_id = ? "
+                f"AND t.sha256 <> '' AND t.path IN ({marks_for(part)}) GROUP BY t.path"
             )
-            found.update((path_from_db(row[0]), row[1]) for row in self._rows(sql, (project_id, *part)))
+            for row in self._rows(sql, (project_id, *part)):
+                found[path_from_db(row[0])] = row[1], row[2]
         return found
 
     def checked_files(self, project_id: str) -> dict[tuple[Scanner, str], tuple[str, EvidenceState]]:

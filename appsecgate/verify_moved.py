@@ -1,0 +1,86 @@
+"""Whether flagged code only moved: within its file, to another one, under another name, or out of sight."""
+
+import re
+
+from appsecgate.identity.evidence import NEAR_LINES, unformatted
+from appsecgate.identity.lines import split_line_hashes
+from appsecgate.identity.scopes import is_python_path, scope_map
+from appsecgate.model import Category, Finding
+from appsecgate.verify_case import Case, Newcomer
+
+SAME_BLOCK = 0.5
+"""Two flagged blocks that have so many lines in common are one that moved."""
+
+_VALUE_TEXT = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|`[^`\n]*`|\b\d[\w.]*')
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*[.(=])")
+
+
+def moved_within(case: Case, now: Finding) -> bool:
+    """Whether the finding is reported in another file, or far from where its line is now, in other company."""
+    if now.file_path != case.finding.file_path:
+        return True
+    if is_python_path(now.file_path) and now.scope_key != case.finding.scope_key:
+        # into another function, while the one that it was in is still there
+        spans = scope_map(case.source).spans if case.source else ()
+        return any(span.key == case.finding.scope_key for span in spans)
+    if case.line_map is None or case.line_map.new_line(case.finding.line_start) == now.line_start:
+        return False
+    return abs(case.line_map.nearest(case.finding.line_start) - now.line_start) > NEAR_LINES
+
+
+def moved_away(case: Case) -> str | None:
+    """A sentence that names the new place, or None."""
+    for newcomer in case.newcomers:
+        if _is_the_same(case.finding, newcomer):
+            other = newcomer.finding
+            return (
+                f"The flagged code is now at {other.file_path}:{other.line_start} ({other.logical_id}, "
+                f"{other.rule_id}): fix it there."
+            )
+    for trail in case.trails:
+        judged = case.applied(case.finding.scanner, trail.path)
+        if not judged:
+            return (
+                f"The flagged lines stand in {trail.path} now, where {case.finding.scanner} does not judge them: fix "
+                "or remove them there."
+            )
+        if trail.since_last and trail.exact and not _is_reported(case, trail.path):
+            return (
+                f"The flagged lines moved to {trail.path}, where {case.finding.scanner} cannot judge them as before: "
+                "fix them there."
+            )
+    return None
+
+
+def _is_reported(case: Case, path: str) -> bool:
+    """Whether the same code is a finding of its own there: then it was compared as one."""
+    code = unformatted(case.finding.code)
+    return any(
+        other.file_path == path and other.rule_id == case.finding.rule_id and unformatted(other.code) == code
+        for other in case.result.findings
+    )
+
+
+def _is_the_same(finding: Finding, newcomer: Newcomer) -> bool:
+    """Whether a finding that came since stands for the claimed one elsewhere."""
+    other = newcomer.finding
+    if set(finding.secret_digests) & set(other.secret_digests) and finding.category is Category.SECRET:
+        return True
+    if other.scanner is not finding.scanner or other.rule_id != finding.rule_id:
+        return False
+    if finding.category is Category.SECRET or unformatted(other.code) == unformatted(finding.code):
+        return unformatted(other.code) == unformatted(finding.code)
+    if finding.category is Category.IAC:
+        return newcomer.appeared and _share_of_block(finding, other) >= SAME_BLOCK
+    return newcomer.appeared and newcomer.certain and call_shape(other.code) == call_shape(finding.code)
+
+
+def _share_of_block(finding: Finding, other: Finding) -> float:
+    before = set(split_line_hashes(bytes.fromhex(finding.line_marks)))
+    now = set(split_line_hashes(bytes.fromhex(other.line_marks)))
+    return len(before & now) / len(before) if before else 0.0
+
+
+def call_shape(code: str) -> str:
+    """Flagged code without its names and values: what stays when variables are renamed on the way."""
+    return unformatted(_NAME.sub("_", _VALUE_TEXT.sub("_", code)))
