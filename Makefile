@@ -27,12 +27,12 @@ golden:  ## write the golden files anew; the diff is the review
 bench:  ## run the comparisons in benchmarks/
 	for file in benchmarks/bench_*.py; do $(PYTHON) "$$file"; done
 
-conformance:  ## the protocol, against the official Python client
-	APPSECGATE_TEST_FULL=1 $(TOOLS)/python -W error scripts/run_tests.py 'test_official_client*.py'
+conformance:  ## the protocol, against the official conformance suite (installs it, and Node)
+	$(PYTHON) -m tests.mcp.conformance
 
 demo:  ## scan the vulnerable example
 	$(PYTHON) scripts/demo.py
 
 clean:  ## remove what the commands above leave behind
-	rm -rf .venv .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	rm -rf .venv .venv-clients .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,18 +1,24 @@
 """``python -m appsecgate``: the server on stdio, or a command."""
 
+import sys
+
+from appsecgate.mcp.early import begin_early
+
+if __name__ == "__main__":
+    begin_early(sys.argv[1:])
+
 import argparse
 import os
-import sys
 from dataclasses import replace
 
-from appsecgate import __version__
 from appsecgate.cli import main, options_of
-from appsecgate.mcp.era import ServerInfo
+from appsecgate.mcp.early import begun_serving
 from appsecgate.mcp.roots import ClientFacts
-from appsecgate.mcp.server import ServerSetup, serve
+from appsecgate.mcp.server import ServerSetup
 from appsecgate.redact.redactor import Redactor
+from appsecgate.scanners.pool import WorkerPool
 from appsecgate.session import Options, Session
-from appsecgate.tools.registry import INSTRUCTIONS, TOOLS
+from appsecgate.tools.registry import TOOLS
 
 
 def run_program() -> int:
@@ -25,19 +31,21 @@ def serve_mcp(arguments: argparse.Namespace) -> int:
     options = options_of(arguments)
     # Error texts may quote project text before any session, and so any key, exists.
     stranger = Redactor(os.urandom(32))
+    workers = WorkerPool()
     setup: ServerSetup[Session] = ServerSetup(
         tools=TOOLS,
-        make_session=lambda facts: open_session(options, facts),
-        info=ServerInfo(name="appsecgate", title="AppSecGate", version=__version__),
-        instructions=INSTRUCTIONS,
+        make_session=lambda facts: open_session(options, facts, workers),
         redact=stranger.text,
         wants_roots=lambda: not (options.project or options.environ.get("APPSECGATE_PROJECT")),
     )
-    return serve(setup)
+    try:
+        return begun_serving().run(setup)
+    finally:
+        workers.close()
 
 
-def open_session(options: Options, facts: ClientFacts) -> Session:
-    return Session(replace(options, roots=facts.roots))
+def open_session(options: Options, facts: ClientFacts, workers: WorkerPool) -> Session:
+    return Session(replace(options, roots=facts.roots), workers=workers)
 
 
 if __name__ == "__main__":

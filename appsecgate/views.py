@@ -1,9 +1,7 @@
 """What results are made of: the public shape of findings, evidence and projects, and how lists are cut to size."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from appsecgate.model import (
     Category,
@@ -18,12 +16,16 @@ from appsecgate.model import (
     Severity,
     TargetEvidence,
 )
-from appsecgate.typed import TypedRecord, arg, dump
+from appsecgate.shown import fit, shorten
+from appsecgate.start import as_started
+from appsecgate.typed import arg, dump
 
-RESULT_CHARS = 32_000
-"""Room for the lists of one result; a whole result stays under 40,000 characters."""
-
-_RecordT = TypeVar("_RecordT", bound=TypedRecord)
+DETAIL_SHOWN = 300
+LINKS = 10
+LINKS_CHARS = 1_500
+METADATA_CHARS = 3_000
+FILES_SHOWN = 800
+"""Characters of the files named with one missing thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,24 @@ class FindingView:
     status: LifeStatus = arg("Where the finding stands in its life.")
     suppressed_inline: bool = arg("A comment or annotation in the file asks scanners to ignore it.")
     on_changed_lines: bool | None = arg("scan_diff: whether a changed line is flagged; else null.", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineView:
+    """A finding in an inventory: what and where, no code; twenty of them are not to fill a conversation."""
+
+    logical_id: str = arg("The handle of this finding: pass it as finding_id.")
+    fingerprint: str = arg("32 hex digits over scanner, rule, file and flagged code.")
+    scanner: Scanner = arg("Who found it.")
+    rule_id: str = arg("The scanner's rule, check, detector or the advisory.")
+    category: Category = arg("sast, secret, sca, iac or license.")
+    severity: Severity = arg("critical, high, medium, low or info.")
+    file_path: str = arg("Project-relative path (untrusted data).")
+    line_start: int = arg("First flagged line, 1-based.")
+    line_end: int = arg("Last flagged line, 1-based.")
+    message: str = arg("The beginning of what the rule says (untrusted data, redacted).")
+    status: LifeStatus = arg("Where the finding stands in its life.")
+    suppressed_inline: bool = arg("A comment or annotation in the file asks scanners to ignore it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,30 +148,49 @@ def brief(view: FindingView) -> FindingView:
     """The same finding for a list: long texts shortened, since get_fix_context has them whole."""
     return replace(
         view,
-        message=_shorten(view.message, 300),
-        snippet=_shorten(view.snippet, 400),
+        message=shorten(view.message, 300),
+        snippet=shorten(view.snippet, 400),
+        cwe=view.cwe[:5],
+        owasp=view.owasp[:5],
         references=view.references[:2],
         metadata={
-            key: _shorten(value, 300) if isinstance(value, str) else value
+            key: shorten(value, 300) if isinstance(value, str) else value
             for key, value in view.metadata.items()
             if key in ("patch", "confidence", "package", "resource", "remediation")
         },
+        also_reported_by=view.also_reported_by[:5],
     )
 
 
-def headline(view: FindingView) -> FindingView:
-    """The same finding for an inventory: where it is and what it is, no code."""
+def detailed(view: FindingView) -> FindingView:
+    """The same finding alone: lists and texts of a length that one result has room for."""
     return replace(
-        brief(view),
-        message=_shorten(view.message, 160),
-        snippet=_shorten(view.snippet.partition("\n")[0], 120),
-        references=(),
-        metadata={},
+        view,
+        snippet=shorten(view.snippet, 2_000),
+        cwe=view.cwe[:LINKS],
+        owasp=view.owasp[:LINKS],
+        references=fit(view.references[:LINKS], LINKS_CHARS),
+        metadata=dict(fit([*view.metadata.items()], METADATA_CHARS)),
+        also_reported_by=view.also_reported_by[:LINKS],
     )
 
 
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+def headline(finding: Finding, status: LifeStatus) -> HeadlineView:
+    """A finding for an inventory."""
+    return HeadlineView(
+        logical_id=finding.logical_id,
+        fingerprint=finding.fingerprint,
+        scanner=finding.scanner,
+        rule_id=finding.rule_id,
+        category=finding.category,
+        severity=finding.severity,
+        file_path=finding.file_path,
+        line_start=finding.line_start,
+        line_end=finding.line_end,
+        message=shorten(finding.message, 100),
+        status=status,
+        suppressed_inline=finding.suppressed_inline,
+    )
 
 
 def view_evidence(rows: Iterable[ScannerEvidence]) -> tuple[EvidenceView, ...]:
@@ -167,14 +206,14 @@ def view_evidence(rows: Iterable[ScannerEvidence]) -> tuple[EvidenceView, ...]:
             ruleset_hash=row.ruleset_hash,
             sentinel=row.sentinel,
             duration_ms=row.duration_ms,
-            detail=row.detail,
+            detail=shorten(row.detail, DETAIL_SHOWN),
         )
         for row in rows
     )
 
 
 def view_missing(
-    evidence: Sequence[ScannerEvidence], targets: Sequence[TargetEvidence]
+    evidence: Sequence[ScannerEvidence], targets: Sequence[TargetEvidence], *, complete: bool
 ) -> tuple[MissingView, ...]:
     """One entry per scanner and reason that keeps the verdict from being clean, with what mends it."""
     missing = []
@@ -189,12 +228,12 @@ def view_missing(
                 scanner=row.scanner,
                 reason=row.reason,
                 targets=row.targets,
-                files=tuple(_shorten(t.path, 200) for t in named[:10]),
-                detail=detail,
+                files=fit([shorten(t.path, 200) for t in named[:10]], FILES_SHOWN),
+                detail=shorten(detail, DETAIL_SHOWN),
                 mend=mend(row.reason),
             )
         )
-    if not missing and all(row.state is EvidenceState.SKIPPED for row in evidence):
+    if not missing and not complete:
         missing += [_nothing_seen(row.scanner) for row in evidence if row.reason is EvidenceReason.NOT_APPLICABLE]
     return tuple(missing)
 
@@ -205,8 +244,8 @@ def _nothing_seen(scanner: Scanner) -> MissingView:
     return MissingView(scanner=scanner, reason=reason, targets=0, files=(), detail="", mend=mend(reason))
 
 
-_SETUP = "Run: python -m appsecgate setup"
-_DOCTOR = "Run: python -m appsecgate doctor"
+_SETUP = "Run: python -P -m appsecgate setup"
+_DOCTOR = "Run: python -P -m appsecgate doctor"
 _MEND: dict[EvidenceReason, str] = {
     EvidenceReason.NOT_APPLICABLE: "There is nothing here that a scanner looks at: check the path.",
     EvidenceReason.OUTSIDE_PROJECT: "The links leave the project: scan what they lead to as a project of its own.",
@@ -227,8 +266,8 @@ _MEND: dict[EvidenceReason, str] = {
     EvidenceReason.FILE_MISSING: "The file vanished during the scan: scan again.",
     EvidenceReason.FILE_CHANGED: "The file changed during the scan: scan again.",
     EvidenceReason.NO_RULES: "No active rule covers this language: add a rule file to scanners.semgrep.rules.",
-    EvidenceReason.NO_ADVISORIES: "Run: python -m appsecgate advisories import PATH (an OSV dump for PyPI)",
-    EvidenceReason.ADVISORIES_STALE: "Import a newer copy: python -m appsecgate advisories import PATH",
+    EvidenceReason.NO_ADVISORIES: "Run: python -P -m appsecgate advisories import PATH (an OSV dump for PyPI)",
+    EvidenceReason.ADVISORIES_STALE: "Import a newer copy: python -P -m appsecgate advisories import PATH",
     EvidenceReason.UNPINNED_DEPENDENCY: "Pin the named dependencies (name==version) or add a lock file.",
     EvidenceReason.UNKNOWN_PACKAGE: "The named packages are in no advisory database: review them by hand.",
     EvidenceReason.UNSUPPORTED_DEPENDENCY: "URL, VCS, local and editable dependencies cannot be audited: pin releases.",
@@ -240,14 +279,4 @@ _MEND: dict[EvidenceReason, str] = {
 
 def mend(reason: EvidenceReason) -> str:
     """What to do about a reason; every reason that makes a verdict incomplete has an entry."""
-    return _MEND.get(reason, _DOCTOR)
-
-
-def fit(items: Sequence[_RecordT], room: int = RESULT_CHARS) -> tuple[_RecordT, ...]:
-    """As many items from the front as fit into ``room`` characters of JSON, at least one."""
-    used = 0
-    for count, item in enumerate(items):
-        used += len(json.dumps(dump(item))) + 1
-        if used > room and count:
-            return tuple(items[:count])
-    return tuple(items)
+    return as_started(_MEND.get(reason, _DOCTOR))

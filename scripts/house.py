@@ -7,6 +7,7 @@ from pathlib import Path
 PACKAGE = "appsecgate"
 FLOORS: dict[str, int] = {
     "__init__": 0,
+    "start": 0,
     "errors": 0,
     "model": 0,
     "settings": 0,
@@ -22,9 +23,11 @@ FLOORS: dict[str, int] = {
     "git": 1,
     "gitdir": 1,
     "process": 1,
+    "resident": 1,
     "redact": 1,
     "identity": 1,
     "advisories": 1,
+    "shown": 2,
     "store": 2,
     "scanners": 2,
     "exports": 2,
@@ -38,6 +41,7 @@ FLOORS: dict[str, int] = {
     "mcp": 6,
     "cli": 6,
     "setup": 6,
+    "advisory": 6,
     "__main__": 7,
 }
 """Family → floor. A module imports what is on lower floors, or belongs to its own family."""
@@ -47,9 +51,12 @@ NEIGHBOURS: dict[tuple[str, str], str] = {
     ("workspace", "git"): "a project knows its work tree",
     ("git", "process"): "git is a child process",
     ("git", "gitdir"): "the files of a repository that git itself is not asked about",
+    ("resident", "process"): "a resident is a child process",
     ("verify", "scan"): "a verification is a scan with a question",
     ("exports", "store"): "what is exported is what the store holds",
+    ("errors", "start"): "an error proposes a command that works here",
     ("cli", "setup"): "setup and doctor are subcommands",
+    ("cli", "advisory"): "advisories update is a subcommand",
 }
 """(importing family, imported family) on one floor, each with its reason."""
 COMMON = {"errors", "model"}

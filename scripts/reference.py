@@ -13,6 +13,9 @@ VIEWS_HEAD = """\
 Generated from `schema.sql`; do not edit. `query_findings_db` sees these views and nothing else; a plain
 SQLite shell reads them too. A column is never renamed or dropped: a changed view gets a new name (`_v2`),
 and the old one lives for two more releases. Times are UTC, ISO 8601 with `Z`.
+
+In a Parquet snapshot text is STRING, integer INT64, real DOUBLE, boolean BOOLEAN, and timestamp TIMESTAMP (UTC,
+microseconds); a JSON array stays text. In NDJSON a boolean is `true` or `false` and a timestamp is text.
 """
 _VIEW = re.compile(r"((?:^--[^\n]*\n)+)^CREATE VIEW (v_\w+) \((.*?)^\) AS$", re.M | re.S)
 _COLUMN = re.compile(r"^\s*(\w+),?\s*-- (\w+): (.*)$")

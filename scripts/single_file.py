@@ -3,13 +3,16 @@
 The modules come one after another under banners, in an order in which each one's imports stand above
 it; standard-library imports are merged on top; own imports fall away, since all names are then in one
 place. What that asks of the package is checked here, and everything that is wrong is said at once.
+
+``__main__.py`` may have two blocks under ``if __name__ == "__main__":``. What the last one says stands at the end;
+what the first one says stands below the modules that ``__main__.py`` imports above it, which therefore come first.
 """
 
 import ast
 import builtins
 import heapq
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,8 +55,12 @@ class Module:
     """Top-level name → line of its first binding."""
     guarded: dict[str, int] = field(default_factory=dict)
     """Names bound by an import below ``if`` or ``try`` at the top."""
+    beginning: str = ""
+    """The first block under ``if __name__ == "__main__":`` of ``__main__.py``, where it has two."""
+    early: set[str] = field(default_factory=set)
+    """Own modules that are imported above that block."""
     ending: str = ""
-    """The statement under ``if __name__ == "__main__":`` of ``__main__.py``."""
+    """The last such block."""
     cut: set[int] = field(default_factory=set)
     """Lines that do not go into the joined file."""
 
@@ -122,6 +129,10 @@ def _read_top_level(module: Module) -> Iterator[tuple[int, str]]:
             _cut(module, node)
         elif _is_main_guard(module, node):
             _cut(module, node)
+            if module.ending:
+                module.beginning = module.ending
+            else:
+                module.early = set(module.needs)
             module.ending = ast.get_source_segment(module.source, node) or ""
         else:
             _bind(module, node)
@@ -285,9 +296,10 @@ def _missing_names(module: Module, modules: Mapping[str, Module]) -> Iterator[Pr
 
 
 def in_import_order(modules: Mapping[str, Module], problems: list[Problem]) -> list[Module]:
-    """What a module imports stands above it; among those that are free, the shallow and then by name."""
+    """What a module imports stands above it; among those that are free, the early, the shallow, then by name."""
+    early = early_modules(modules)
     waiting = {name: {need for need in module.needs if need in modules} for name, module in modules.items()}
-    ready = [_order_key(name) for name, needs in waiting.items() if not needs]
+    ready = [_order_key(name, early) for name, needs in waiting.items() if not needs]
     heapq.heapify(ready)
     ordered: list[Module] = []
     while ready:
@@ -298,7 +310,7 @@ def in_import_order(modules: Mapping[str, Module], problems: list[Problem]) -> l
             if name in needs:
                 needs.remove(name)
                 if not needs:
-                    heapq.heappush(ready, _order_key(other))
+                    heapq.heappush(ready, _order_key(other, early))
     for name, needs in waiting.items():
         line = min(modules[name].needs[need] for need in needs)
         text = f"a circle of imports through {', '.join(sorted(needs))}"
@@ -306,8 +318,20 @@ def in_import_order(modules: Mapping[str, Module], problems: list[Problem]) -> l
     return ordered
 
 
-def _order_key(name: str) -> tuple[bool, int, str]:
-    return name == f"{PACKAGE}.__main__", name.count("."), name
+def early_modules(modules: Mapping[str, Module]) -> set[str]:
+    """What the beginning of ``__main__.py`` needs, directly or not; nothing where it has no beginning."""
+    found: set[str] = set()
+    waiting = [name for module in modules.values() if module.beginning for name in module.early]
+    while waiting:
+        name = waiting.pop()
+        if name in modules and name not in found:
+            found.add(name)
+            waiting += modules[name].needs
+    return found
+
+
+def _order_key(name: str, early: Collection[str]) -> tuple[bool, bool, int, str]:
+    return name == f"{PACKAGE}.__main__", name not in early, name.count("."), name
 
 
 def render(modules: list[Module]) -> Iterator[str]:
@@ -318,8 +342,12 @@ def render(modules: list[Module]) -> Iterator[str]:
     yield "Parts, in the order in which they stand here:\n\n"
     yield from (f"    {module.path}\n" for module in modules if _body(module))
     yield '"""\n\n'
-    eager = _sorted_imports(statement for m in modules for statement, _ in m.imports)
-    yield from (f"{line}\n" for line in eager)
+    early = early_modules({module.name: module for module in modules})
+    beginnings = [module.beginning for module in modules if module.beginning]
+    first = {statement for m in modules if m.name in early or not early for statement, _ in m.imports}
+    first |= {"from typing import TYPE_CHECKING", *(f"import {name}" for name in _attribute_roots(beginnings))}
+    later = {statement for m in modules for statement, _ in m.imports} - first
+    yield from (f"{line}\n" for line in _sorted_imports(first))
     lazy = _sorted_imports(statement for m in modules for statement, _ in m.typing_imports)
     if lazy:
         yield "\nif TYPE_CHECKING:\n"
@@ -327,7 +355,18 @@ def render(modules: list[Module]) -> Iterator[str]:
     for module in modules:
         if body := _body(module):
             yield f"\n\n{RULER}\n# {module.path}\n{RULER}\n{_banner_text(module)}\n{body}"
+        early.discard(module.name)
+        if not early and beginnings:
+            yield f"\n\n{beginnings.pop()}\n"
+            yield "\n" + "".join(f"{line}\n" for line in _sorted_imports(later))
     yield "".join(f"\n\n{module.ending}\n" for module in modules if module.ending)
+
+
+def _attribute_roots(statements: Iterable[str]) -> set[str]:
+    """The standard modules that statements use as ``module.name``."""
+    nodes = [node for statement in statements for node in ast.walk(ast.parse(statement))]
+    names = {n.value.id for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)}
+    return names & sys.stdlib_module_names
 
 
 def _sorted_imports(statements: Iterable[str]) -> list[str]:

@@ -19,6 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts.clients import client_variables  # noqa: E402
+
 VENV = ROOT / ".venv"
 COUNTS = re.compile(r"\d+ passed, \d+ failed, \d+ skipped")
 LINES_SHOWN = 60
@@ -64,6 +68,8 @@ def full_steps(python: str) -> list[Step]:
         Step("build", (python, "scripts/build.py", "--check")),
         Step("ruff", (python, "-m", "ruff", "check", ".")),
         Step("mypy", (python, "-m", "mypy")),
+        Step("clients", (python, "scripts/clients.py")),
+        Step("protocol", (python, "-m", "tests.mcp.conformance")),
         Step("tests", (python, "-W", "error", "scripts/run_tests.py"), live=True),
     ]
 
@@ -121,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f"{'tools':<10}{time.monotonic() - began:>7.1f} s  ok", flush=True)
     python = str(venv_python())
-    environ |= {"APPSECGATE_TEST_FULL": "1"}
+    environ = client_variables() | environ | {"APPSECGATE_TEST_FULL": "1"}
     steps = full_steps(python)
     if "APPSECGATE_TEST_SCANNERS" not in environ:
         steps.insert(0, Step("scanners", (sys.executable, "-m", "appsecgate", "setup"), live=True))

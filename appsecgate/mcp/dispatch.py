@@ -24,6 +24,7 @@ from appsecgate.mcp.era import (
 from appsecgate.mcp.wire import Outbox, RpcError, encode_message
 from appsecgate.model import Json
 from appsecgate.process import CancelToken
+from appsecgate.shown import shown_text
 from appsecgate.tools.base import Call, ServedTool, SessionT, ToolResult, failed_result, no_progress
 
 MAX_RESULT_CHARS: Final = 40_000
@@ -252,7 +253,7 @@ class CallRunner(Generic[SessionT]):
         except AppSecGateError as error:
             if isinstance(error, CancelledError) and pending.withdrawn():
                 return None
-            result = failed_result(shortened(self._bugs.redacted(error.explain()), MAX_ERROR_CHARS))
+            result = failed_result(shortened(shown_text(self._bugs.redacted(error.explain())), MAX_ERROR_CHARS))
         return self._response(pending, size_checked(result))
 
     def _call(self, pending: PendingCall) -> Call[SessionT]:

@@ -1,16 +1,11 @@
-"""The server: routes each message, keeps what little there is of a session, starts and ends."""
+"""The server: routes each message, keeps what little there is of a session."""
 
-import enum
-import os
-import queue
-import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic
 
-from appsecgate.errors import EXIT_DONE
 from appsecgate.mcp.dispatch import BatchSink, BugReports, CallPool, CallRunner, OutboxSink, PendingCall, Sink
 from appsecgate.mcp.era import (
     BATCH_VERSION,
@@ -39,11 +34,8 @@ from appsecgate.mcp.wire import (
     PARSE_ERROR,
     Outbox,
     RpcError,
-    Streams,
     always,
     parse_line,
-    read_lines,
-    take_stdio,
 )
 from appsecgate.model import Json
 from appsecgate.process import kill_all
@@ -51,6 +43,17 @@ from appsecgate.tools.base import CALL_SECONDS, ServedTool, SessionT, failed_res
 
 MAX_BATCH_MESSAGES: Final = 100
 """Messages in a batch: their results go into one line, and clients close on lines over 10 MiB."""
+
+
+MAX_KEPT_MESSAGES: Final = 100
+NEEDING_TOOLS: Final = (
+    "tools/list",
+    "tools/call",
+    "notifications/initialized",
+    "notifications/roots/list_changed",
+    "notifications/cancelled",
+)
+"""Methods whose messages are kept, in their order, while there are no tools yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,48 +75,87 @@ class ServerLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Greeting:
+    """What a server can say before it can do anything: enough for every message but those about tools."""
+
+    info: ServerInfo
+    instructions: str
+    limits: ServerLimits = field(default_factory=ServerLimits)
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSetup(Generic[SessionT]):
-    """All that a server is made of."""
+    """All else that a server is made of."""
 
     tools: Sequence[ServedTool[SessionT]]
     make_session: Callable[[ClientFacts], SessionT]
     """Called in a call's thread at the first tool call; after an AppSecGateError again at the next."""
-    info: ServerInfo
-    instructions: str
     redact: Callable[[str], str]
     """Applied to error texts and tracebacks before they leave."""
     wants_roots: Callable[[], bool] = lambda: False
     """Whether the client's roots would decide the project, asked once a client that has roots is ready."""
-    limits: ServerLimits = field(default_factory=ServerLimits)
 
 
 class McpServer(Generic[SessionT]):
-    """Takes lines, answers through the outbox. One thread calls ``feed``; it never waits for a tool."""
+    """Takes lines, answers through the outbox. One thread calls ``feed``; it never waits for a tool.
 
-    def __init__(self, setup: ServerSetup[SessionT], outbox: Outbox) -> None:
-        limits = setup.limits
-        self._setup = setup
+    It answers at once, and keeps messages about tools until it is equipped.
+    """
+
+    def __init__(self, greeting: Greeting, outbox: Outbox) -> None:
+        limits = greeting.limits
+        self._greeting = greeting
+        self._setup: ServerSetup[SessionT] | None = None
+        self._equipped = threading.Event()
+        self._kept: list[tuple[Json, int, Sink]] = []
+        self._kept_lock = threading.Lock()
         self._outbox = outbox
         self._sink = OutboxSink(outbox)
-        self._tools = {tool.name: tool for tool in setup.tools}
+        self._tools: dict[str, ServedTool[SessionT]] = {}
         self._stopping = False
         self._lists: dict[str, dict[str, Json]] = {}
         self._legacy_version = LATEST_LEGACY
-        self._roots = RootsQuestion(outbox, setup.wants_roots, limits.roots_s)
+        self._roots = RootsQuestion(outbox, lambda: self._ready_setup().wants_roots(), limits.roots_s)
         self._session: SessionT | None = None
         self._session_lock = threading.Lock()
         self._pending: dict[tuple[bool, RequestId], PendingCall] = {}
         self._pending_lock = threading.Lock()
-        self._bugs = BugReports(setup.redact)
+        self._bugs = BugReports(lambda text: self._ready_setup().redact(text))
         self._pool = CallPool(limits.threads, limits.waiting_calls, limits.waiting_bytes)
         self._runner = CallRunner(
             outbox,
-            setup.info,
+            greeting.info,
             self._get_session,
             self._bugs,
             call_seconds=limits.call_s,
             progress_interval_s=limits.progress_interval_s,
         )
+
+    def equip(self, setup: ServerSetup[SessionT]) -> None:
+        """From now on there are tools. What was kept comes before what comes later."""
+        with self._kept_lock:
+            self._tools = {tool.name: tool for tool in setup.tools}
+            self._setup = setup
+            for message, size, sink in self._kept:
+                self._handle(message, size, sink)
+            self._kept.clear()
+            self._equipped.set()
+
+    def _is_kept(self, message: Json, size: int, sink: Sink) -> bool:
+        """Whether the message waits for tools. A client that sends many meanwhile waits too."""
+        if not isinstance(message, dict) or message.get("method") not in NEEDING_TOOLS:
+            return False
+        if len(self._kept) >= MAX_KEPT_MESSAGES:
+            self._equipped.wait()
+        with self._kept_lock:
+            if self._setup is None:
+                self._kept.append((message, size, sink))
+                return True
+        return False
+
+    def _ready_setup(self) -> ServerSetup[SessionT]:
+        assert self._setup is not None, "messages about tools are kept until there are tools"
+        return self._setup
 
     def feed(self, line: bytes | None) -> None:
         """Handle one line; None stands for one that was too long. Never raises."""
@@ -140,6 +182,10 @@ class McpServer(Generic[SessionT]):
             self._feed_one(message, size // len(messages), sink)
 
     def _feed_one(self, message: Json, size: int, sink: Sink) -> None:
+        if self._equipped.is_set() or not self._is_kept(message, size, sink):
+            self._handle(message, size, sink)
+
+    def _handle(self, message: Json, size: int, sink: Sink) -> None:
         """Puts exactly one response (or None) into the sink, now or from a call's thread."""
         request_id: RequestId | None = None
         try:
@@ -197,7 +243,7 @@ class McpServer(Generic[SessionT]):
         if method == "tools/call":
             self._start_call(request, size, sink)
         else:
-            sink.put(answered(request, self._answer(request), self._setup.info), always)
+            sink.put(answered(request, self._answer(request), self._greeting.info), always)
 
     def _answer(self, request: Request) -> dict[str, Json]:
         """The result of everything but tools/call."""
@@ -207,7 +253,7 @@ class McpServer(Generic[SessionT]):
             case "ping" if not request.modern:
                 return {}
             case "server/discover":
-                return discover_result(self._setup.instructions)
+                return discover_result(self._greeting.instructions)
             case "tools/list":
                 return self._list_tools(request)
             case method:
@@ -223,13 +269,13 @@ class McpServer(Generic[SessionT]):
             raise RpcError(INVALID_PARAMS, "Invalid params: capabilities and clientInfo must be objects")
         self._legacy_version = negotiated_version(requested)
         self._roots.declare(isinstance(capabilities.get("roots"), dict), self._legacy_version)
-        return initialize_result(self._setup.info, self._setup.instructions, self._legacy_version)
+        return initialize_result(self._greeting.info, self._greeting.instructions, self._legacy_version)
 
     def _list_tools(self, request: Request) -> dict[str, Json]:
         if request.params.get("cursor") is not None:
             raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor; all tools are on the first page")
         if request.version not in self._lists:
-            cards = [tool.card() for tool in self._setup.tools]
+            cards = [tool.card() for tool in self._ready_setup().tools]
             self._lists[request.version] = list_result(cards, request.version)
         return self._lists[request.version]
 
@@ -251,7 +297,7 @@ class McpServer(Generic[SessionT]):
         elif not self._pool.submit(lambda: self._run_call(pending, tool, arguments, sink), size):
             self._forget(pending)
             busy = failed_result("Too many calls wait already; repeat this one when others have answered.")
-            sink.put(answered(request, call_result(busy, request.version), self._setup.info), pending.end)
+            sink.put(answered(request, call_result(busy, request.version), self._greeting.info), pending.end)
 
     def _run_call(
         self, pending: PendingCall, tool: ServedTool[SessionT], arguments: dict[str, Json], sink: Sink
@@ -280,12 +326,12 @@ class McpServer(Generic[SessionT]):
     def _get_session(self) -> SessionT:
         with self._session_lock:
             if self._session is None:
-                self._session = self._setup.make_session(ClientFacts(roots=self._roots.wait()))
+                self._session = self._ready_setup().make_session(ClientFacts(roots=self._roots.wait()))
             return self._session
 
     def stop(self, finish_s: float) -> None:
         """Let calls finish for ``finish_s``, then cancel them and end their processes."""
-        limits = self._setup.limits
+        limits = self._greeting.limits
         self._pool.wait_idle(finish_s)
         self._stopping = True
         with self._pending_lock:
@@ -300,65 +346,3 @@ class McpServer(Generic[SessionT]):
 
 def _pending_key(request_id: RequestId) -> tuple[bool, RequestId]:
     return isinstance(request_id, str), request_id  # 0 is not "0"
-
-
-class ServerEnd(enum.Enum):
-    """Why a server stops."""
-
-    END_OF_INPUT = enum.auto()
-    SIGNAL = enum.auto()
-    NOBODY_READS = enum.auto()
-
-
-def serve(setup: ServerSetup[SessionT], streams: Streams | None = None) -> int:
-    """Serve until stdin ends, nobody reads stdout, or a signal comes; the exit status.
-
-    Without ``streams`` the process's own stdin and stdout are taken over, signals end the server, and the
-    process ends within a second after that even where a thread hangs: call it in the main thread then, as the
-    last thing that the program does.
-    """
-    # SimpleQueue.put may interrupt itself, so a signal handler can use it; an Event's lock could deadlock.
-    endings: queue.SimpleQueue[ServerEnd] = queue.SimpleQueue()
-    wire = take_stdio() if streams is None else streams
-    outbox = Outbox(wire.write, lambda: endings.put(ServerEnd.NOBODY_READS))
-    server = McpServer(setup, outbox)
-    if streams is None:
-        _end_on_signals(endings)
-    reader = threading.Thread(target=_read_all, args=(wire, server, endings), name="mcp-reader", daemon=True)
-    reader.start()
-    ending = _wait_for_ending(endings)
-    if streams is None:
-        _exit_after(setup.limits.exit_s)
-    server.stop(setup.limits.finish_s if ending is ServerEnd.END_OF_INPUT else 0.0)
-    outbox.close(setup.limits.stop_s)
-    return EXIT_DONE
-
-
-def _read_all(wire: Streams, server: McpServer[SessionT], endings: "queue.SimpleQueue[ServerEnd]") -> None:
-    try:
-        for line in read_lines(wire.read):
-            server.feed(line)
-    finally:
-        endings.put(ServerEnd.END_OF_INPUT)
-
-
-def _end_on_signals(endings: "queue.SimpleQueue[ServerEnd]") -> None:
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
-        if (number := getattr(signal, name, None)) is not None:
-            signal.signal(number, lambda _number, _frame: endings.put(ServerEnd.SIGNAL))
-
-
-def _wait_for_ending(endings: "queue.SimpleQueue[ServerEnd]") -> ServerEnd:
-    if os.name == "posix":
-        return endings.get()
-    while True:  # elsewhere a wait without end would not notice Ctrl-C
-        try:
-            return endings.get(timeout=0.5)
-        except queue.Empty:
-            continue
-
-
-def _exit_after(seconds: float) -> None:
-    timer = threading.Timer(seconds, os._exit, (EXIT_DONE,))
-    timer.daemon = True
-    timer.start()

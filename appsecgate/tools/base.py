@@ -3,7 +3,6 @@
 Server, command line and docs are loops over one tuple of these.
 """
 
-import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from appsecgate.model import Json
 from appsecgate.process import CancelToken
+from appsecgate.shown import result_text, shown_json, shown_text
 from appsecgate.typed import TypedRecord, dump, load
 from appsecgate.typed_schema import input_schema, output_schema
 
@@ -130,31 +130,13 @@ class Tool(Generic[SessionT, InputT, OutputT]):
 
 def structured_result(data: dict[str, Json]) -> ToolResult:
     """The same data as JSON and as compact text: a model sees one of the two, clients differ in which."""
-    data = {key: _shown_json(value) for key, value in data.items()}
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return ToolResult(content=(text_block(text),), structured=data)
+    data = {key: shown_json(value) for key, value in data.items()}
+    return ToolResult(content=(text_block(result_text(data)),), structured=data)
 
 
 def failed_result(text: str) -> ToolResult:
     """A failure that the model can mend; the text says how."""
-    return ToolResult(content=(text_block(_shown_text(text)),), is_error=True)
-
-
-_UNSHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-"""What steers a terminal or reorders text; file names may hold it."""
-
-
-def _shown_text(text: str) -> str:
-    """Spelled out, not dropped, so that two names stay two."""
-    return _UNSHOWN.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
-
-
-def _shown_json(value: Json) -> Json:
-    if isinstance(value, str):
-        return _shown_text(value)
-    if isinstance(value, list):
-        return [_shown_json(item) for item in value]
-    return {_shown_text(key): _shown_json(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return ToolResult(content=(text_block(shown_text(text)),), is_error=True)
 
 
 def text_block(text: str) -> dict[str, Json]:

@@ -5,10 +5,15 @@ from dataclasses import dataclass
 from appsecgate.config import Config
 from appsecgate.model import Json
 from appsecgate.session import Session
+from appsecgate.shown import fit, shorten
 from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.scanned import project_ref
 from appsecgate.typed import arg
 from appsecgate.views import ProjectRef
+
+PROBLEMS_CHARS = 6_000
+VALUE_CHARS = 4_000
+"""Room for a list, in characters of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,7 @@ class GetConfigInput:
 class SettingView:
     key: str = arg("Dotted key.")
     value: Json = arg("Effective value.")
+    left_out: int = arg("Entries at the end of the value that are left out for size.")
     origin: str = arg("Where the value comes from.")
     settable_by: str = arg("Who may set it: anyone, or human (command line, environment, config.toml).")
     doc: str = arg("What it does.")
@@ -34,20 +40,29 @@ class Configuration:
 
 
 def get_config(call: Call[Session], _request: GetConfigInput) -> Configuration:
+    call.session.refresh()
     return show_config(call.session, call.session.config)
 
 
 def show_config(session: Session, config: Config) -> Configuration:
     redactor = session.redactor()
     settings = tuple(
-        SettingView(s.key, redactor.json(s.value), str(s.origin), s.settable_by, s.doc) for s in config.effective()
+        SettingView(s.key, *_shown_value(redactor.json(s.value)), str(s.origin), s.settable_by, s.doc)
+        for s in config.effective()
     )
     return Configuration(
         project=project_ref(session),
         settings=settings,
-        problems=tuple(redactor.text(problem) for problem in config.problems),
+        problems=fit([shorten(redactor.text(problem), 500) for problem in config.problems], PROBLEMS_CHARS),
         config_hash=config.hash,
     )
+
+
+def _shown_value(value: Json) -> tuple[Json, int]:
+    if not isinstance(value, list):
+        return value, 0
+    shown = fit(value, VALUE_CHARS)
+    return list(shown), len(value) - len(shown)
 
 
 GET_CONFIG = Tool(

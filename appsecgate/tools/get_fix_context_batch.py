@@ -1,13 +1,13 @@
 """get_fix_context_batch: context packs for up to 20 findings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appsecgate.context import ContextPack, build_pack, find
 from appsecgate.errors import UnknownFindingError
 from appsecgate.session import Session
+from appsecgate.shown import filled
 from appsecgate.tools.base import Call, Tool
 from appsecgate.typed import arg
-from appsecgate.views import fit
 
 MAX_BATCH = 20
 
@@ -49,17 +49,14 @@ def get_fix_context_batch(call: Call[Session], request: GetFixContextBatchInput)
                 errors.append(ItemError(finding_id[:200], error.explain()))
                 continue
             packs.append(build_pack(session, reader, redactor, stored))
-    included = fit(packs)
-    ids = [pack.finding.logical_id for pack in included]
+    ids = tuple(pack.finding.logical_id for pack in packs)
+    answer = filled(ContextPacks((), tuple(errors), truncated=False, not_included=ids), "packs", packs)
+    count = len(answer.packs)
+    ids, left_out = ids[:count], ids[count:]
     with session.store.write() as writer:
         writer.mark_shown(session.project_id, ids, session.now())
         writer.mark_context(session.project_id, ids, session.now())
-    return ContextPacks(
-        packs=included,
-        errors=tuple(errors),
-        truncated=len(included) < len(packs),
-        not_included=tuple(pack.finding.logical_id for pack in packs[len(included) :]),
-    )
+    return replace(answer, truncated=bool(left_out), not_included=left_out)
 
 
 GET_FIX_CONTEXT_BATCH = Tool(

@@ -2,18 +2,25 @@
 
 from dataclasses import dataclass
 
-from appsecgate.actions import context_actions, query_action
+from appsecgate.actions import context_actions, unresolved_action
 from appsecgate.context import find
 from appsecgate.model import EvidenceState, FixStatus, LifeStatus, ReasonCode
 from appsecgate.session import Session
+from appsecgate.shown import fit, shorten
+from appsecgate.store.attempts import StoredAttempt
 from appsecgate.store.reader import Reader
 from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.scanned import project_ref
+from appsecgate.tools.standing import Standing, standing_of
 from appsecgate.typed import arg
-from appsecgate.views import FindingView, ProjectRef, brief, fit, view_finding
+from appsecgate.views import FindingView, ProjectRef, brief, view_finding
 
 DEFAULT_LIMIT = 10
 OPEN_LISTED = 20
+SCANS_CHARS = 8_000
+ATTEMPTS_CHARS = 10_000
+OPEN_CHARS = 12_000
+"""Room for a list, in characters of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ class ScanHistory:
     project: ProjectRef = arg("The fixed project.")
     scans: tuple[ScanEntry, ...] = arg("Newest first.")
     attempt_list: tuple[AttemptEntry, ...] = arg("Newest first.")
+    truncated: bool = arg("Whether scans or attempts were cut for size: a smaller limit, one finding_id, v_attempts.")
     attempts: int = arg("Attempts in all.")
     verified: int = arg("Attempts that were verified as fixed.")
     not_fixed: int = arg("Attempts that were not.")
@@ -58,6 +66,7 @@ class ScanHistory:
     in_work: int = arg("Findings ever shown or attempted.")
     open_findings: tuple[FindingView, ...] = arg("The worst findings that are not resolved, at most 20.")
     open_total: int = arg("Findings that are not resolved.")
+    standing: Standing | None = arg("Without finding_id: claims not confirmed, files not analysed as they are now.")
     next_actions: tuple[str, ...] = arg("Calls that work as they stand.")
 
 
@@ -74,28 +83,17 @@ def get_scan_history(call: Call[Session], request: GetScanHistoryInput) -> ScanH
         coverage = reader.coverage(project_id)
         unresolved = _unresolved(reader, project_id, logical_id)
         scans = _scans(reader, project_id, request.limit)
-    listed = fit([view for view in unresolved[:OPEN_LISTED]], 12_000)
+    shown_scans, shown_attempts = fit(scans, SCANS_CHARS), fit([_entry(row) for row in attempts], ATTEMPTS_CHARS)
+    listed = fit(unresolved[:OPEN_LISTED], OPEN_CHARS)
     actions = list(context_actions([view.logical_id for view in listed]))
     if len(unresolved) > len(listed):
-        actions.append(query_action("status IN ('open', 'shown', 'not_fixed')"))
+        actions.append(unresolved_action())
+    standing, more = standing_of(call) if logical_id is None else (None, ())
     return ScanHistory(
         project=project_ref(session),
-        scans=scans,
-        attempt_list=tuple(
-            AttemptEntry(
-                logical_id=row.attempt.logical_id,
-                rule_id=row.attempt.rule_id,
-                file_path=row.attempt.file_path,
-                attempt_num=row.attempt_num,
-                reported_status=row.attempt.reported_status,
-                verified_status=row.attempt.verified_status,
-                verified=row.attempt.verified,
-                reason_code=row.attempt.reason_code,
-                note=row.attempt.note[:300],
-                verified_at=row.attempt.verified_at,
-            )
-            for row in attempts
-        ),
+        scans=shown_scans,
+        attempt_list=shown_attempts,
+        truncated=len(shown_scans) < len(scans) or len(shown_attempts) < len(attempts),
         attempts=sum(counts.values()),
         verified=counts[FixStatus.FIXED],
         not_fixed=counts[FixStatus.NOT_FIXED],
@@ -104,7 +102,24 @@ def get_scan_history(call: Call[Session], request: GetScanHistoryInput) -> ScanH
         in_work=coverage.in_work,
         open_findings=listed,
         open_total=len(unresolved),
-        next_actions=tuple(actions),
+        standing=standing,
+        next_actions=(*actions, *more),
+    )
+
+
+def _entry(row: StoredAttempt) -> AttemptEntry:
+    attempt = row.attempt
+    return AttemptEntry(
+        logical_id=attempt.logical_id,
+        rule_id=attempt.rule_id,
+        file_path=attempt.file_path,
+        attempt_num=row.attempt_num,
+        reported_status=attempt.reported_status,
+        verified_status=attempt.verified_status,
+        verified=attempt.verified,
+        reason_code=attempt.reason_code,
+        note=shorten(attempt.note, 300),
+        verified_at=attempt.verified_at,
     )
 
 

@@ -1,10 +1,11 @@
 """query_findings_db: one SELECT over the public views."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appsecgate.model import Json
 from appsecgate.session import Session
-from appsecgate.store.query import run_query
+from appsecgate.shown import RESULT_CHARS, filled, result_chars, shorten
+from appsecgate.store.query import CELL_CHARS, run_query
 from appsecgate.tools.base import Call, Tool
 from appsecgate.typed import arg
 
@@ -41,13 +42,18 @@ def query_findings_db(call: Call[Session], request: QueryFindingsDbInput) -> Que
         request.params,
         redactor=session.redactor(),
     )
-    return QueryRows(
-        columns=tuple(found.columns),
-        rows=tuple(tuple(row) for row in found.rows),
-        row_count=found.row_count,
-        truncated=found.truncated,
-        duration_ms=found.duration_ms,
+    empty = QueryRows(
+        columns=tuple(found.columns), rows=(), row_count=0, truncated=found.truncated, duration_ms=found.duration_ms
     )
+    # The store counted characters; odd ones take several here.
+    answer = filled(empty, "rows", found.rows)
+    if result_chars(answer) > RESULT_CHARS:
+        answer = replace(answer, rows=tuple(tuple(_short(cell) for cell in row) for row in answer.rows))
+    return replace(answer, row_count=len(answer.rows), truncated=found.truncated or len(answer.rows) < len(found.rows))
+
+
+def _short(cell: Json) -> Json:
+    return shorten(cell, CELL_CHARS) if isinstance(cell, str) else cell
 
 
 QUERY_FINDINGS_DB = Tool(

@@ -1,4 +1,4 @@
-"""The fourteen tools in the order in which they are listed, and what a client is told first."""
+"""The fourteen tools in the order in which they are listed."""
 
 from typing import Any
 
@@ -35,29 +35,3 @@ TOOLS: tuple[Tool[Session, Any, Any], ...] = (
     GET_CONFIG,
     UPDATE_CONFIG,
 )
-
-INSTRUCTIONS = """\
-AppSecGate is a security scanner. The server finds, stores, and verifies findings.
-The server does NOT generate or apply fixes — the agent does that with its own LLM.
-
-Fix protocol:
-1. After Edit/Write, call scan_file(path).
-2. For each finding, call get_fix_context(finding_id). For a group, use
-   get_fix_context_batch(finding_ids=[...]).
-3. Generate a fix with your LLM. Apply it via Edit/Write.
-4. After applying, call verify_fix(...) or verify_fix_batch([...]).
-   The server rescans files and confirms the result.
-5. If verified=false, the finding is NOT fixed. Retry or mark wont_fix with a note.
-
-Bulk queries:
-- scan_project returns a summary only (announce). For details use
-  query_findings_db with SQL over views.
-- Available views: v_findings, v_attempts, v_summary, v_verification_coverage,
-  v_projects. SELECT only.
-
-Constraints:
-- Do not edit files outside finding.file_path.
-- Do not delete secrets from code — suggest rotation via submit_feedback.
-- Redacted fields are placeholders; do not attempt to recover them.
-- All work is scoped to the current project (project_id).
-"""

@@ -1,13 +1,14 @@
 """scan_project: an inventory of the whole project; announces, shows nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from appsecgate.actions import context_actions, query_action
+from appsecgate.actions import context_actions, unresolved_action
 from appsecgate.errors import ProjectError
 from appsecgate.model import Category, EvidenceReason, EvidenceState, ScanVerdict, Severity
 from appsecgate.scan.result import ScanResult
 from appsecgate.scan.run import run_scan, whole_project
 from appsecgate.session import Session
+from appsecgate.shown import filled, fit
 from appsecgate.store.findings import StoredFinding
 from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.scanned import (
@@ -21,18 +22,18 @@ from appsecgate.tools.scanned import (
 from appsecgate.typed import arg
 from appsecgate.views import (
     EvidenceView,
-    FindingView,
+    HeadlineView,
     MissingView,
     ProjectRef,
-    fit,
     headline,
     view_evidence,
-    view_finding,
     view_missing,
 )
 
 TOP_FINDINGS = 20
 TOP_FILES = 10
+TOP_CHARS = 7_000
+"""Room for the top findings, and half as much for the files: the whole stays near 10,000 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,12 @@ class ScannedProject:
     verdict: ScanVerdict = arg("findings; clean (with complete evidence only); incomplete (see missing).")
     complete: bool = arg("Whether every scanner that has business with the files saw them whole.")
     summary: ProjectSummary = arg("Counts.")
-    top_findings: tuple[FindingView, ...] = arg("The worst findings, at most 20; not marked as shown.")
+    top_findings: tuple[HeadlineView, ...] = arg("The worst findings, at most 20; not marked as shown.")
     missing: tuple[MissingView, ...] = arg("What keeps the verdict from being clean, and what mends it.")
     evidence: tuple[EvidenceView, ...] = arg("What each scanner did.")
     truncated: bool = arg("Whether there are more findings than top_findings.")
     total_available: int = arg("All findings that are not hidden.")
-    ignored_by_repository: tuple[IgnoredView, ...] = arg("Up to 20 settings, ignore lists, look-alikes of scanners.")
+    ignored_by_repository: tuple[IgnoredView, ...] = arg("Settings, ignore lists, look-alikes of scanners.")
     left_out: tuple[LeftOutView, ...] = arg("Up to 20 paths that were left out on purpose; nothing is known of them.")
     next_actions: tuple[str, ...] = arg("Calls that work as they stand.")
 
@@ -88,23 +89,25 @@ def scan_project(call: Call[Session], request: ScanProjectInput) -> ScannedProje
         present = reader.findings(session.project_id, include_suppressed=True)
     within = [item for item in present if item.finding.file_path.startswith(prefix)]
     visible = [item for item in within if not item.suppressed]
-    top = [headline(view_finding(item.finding, item.status)) for item in visible[:TOP_FINDINGS]]
-    listed = fit(top, 20_000)
-    return ScannedProject(
+    top = [headline(item.finding, item.status) for item in visible[:TOP_FINDINGS]]
+    scanned = ScannedProject(
         project=project_ref(session),
         scan_id=result.scan_id,
         verdict=result.verdict,
         complete=result.complete,
         summary=_summary(visible, len(within) - len(visible), result),
-        top_findings=listed,
-        missing=view_missing(result.evidence, result.targets),
+        top_findings=(),
+        missing=view_missing(result.evidence, result.targets, complete=result.complete),
         evidence=view_evidence(result.evidence),
-        truncated=len(visible) > len(listed),
+        truncated=False,
         total_available=len(visible),
         ignored_by_repository=view_notices(result),
         left_out=view_left_out(result),
-        next_actions=_actions([view.logical_id for view in listed]),
+        next_actions=(),
     )
+    scanned = filled(scanned, "top_findings", top, TOP_CHARS)
+    ids = [view.logical_id for view in scanned.top_findings]
+    return replace(scanned, truncated=len(visible) > len(ids), next_actions=_actions(ids))
 
 
 def _summary(visible: list[StoredFinding], suppressed: int, result: ScanResult) -> ProjectSummary:
@@ -123,7 +126,7 @@ def _summary(visible: list[StoredFinding], suppressed: int, result: ScanResult) 
         suppressed_inline=sum(item.finding.suppressed_inline for item in visible),
         by_severity=by_severity,
         by_category=by_category,
-        by_file_top10=tuple(FileCount(path, count) for path, count in top),
+        by_file_top10=fit([FileCount(path, count) for path, count in top], TOP_CHARS // 2),
     )
 
 
@@ -155,7 +158,7 @@ def _actions(ids: list[str]) -> tuple[str, ...]:
     """None are invented for an empty result."""
     if not ids:
         return ()
-    return (query_action("status IN ('open', 'shown', 'not_fixed')"), *context_actions(ids))
+    return (unresolved_action(), *context_actions(ids))
 
 
 SCAN_PROJECT = Tool(

@@ -1,12 +1,13 @@
 """What scan_file and scan_diff have in common: showing the findings of a scan, cut to size."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from appsecgate.actions import context_actions, query_action
+from appsecgate.actions import context_actions, unresolved_action
 from appsecgate.model import EvidenceReason, EvidenceState, Finding, LifeStatus, ScanVerdict
 from appsecgate.scan.result import ScanResult
 from appsecgate.session import Control, Session
+from appsecgate.shown import filled, fit, shorten
 from appsecgate.tools.base import Call
 from appsecgate.typed import arg
 from appsecgate.views import (
@@ -15,7 +16,6 @@ from appsecgate.views import (
     MissingView,
     ProjectRef,
     brief,
-    fit,
     view_evidence,
     view_finding,
     view_missing,
@@ -23,12 +23,17 @@ from appsecgate.views import (
 
 LISTED = 20
 """Entries of a list that is there for completeness' sake."""
+FINDINGS_CHARS = 24_000
+FILES_CHARS = 3_000
+NAMES_CHARS = 4_000
+"""Room for such a list, in characters of JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoredView:
-    path: str = arg("A file of the project (untrusted data).")
-    what: str = arg("What it would have done elsewhere; it had no effect here (untrusted data).")
+    what: str = arg("What these files of the project are; they had no effect (untrusted data).")
+    files: tuple[str, ...] = arg("Up to 20 of them (untrusted data).")
+    total: int = arg("How many there are.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class ScannedFiles:
     findings: tuple[FindingView, ...] = arg("Findings, worst first; marked as shown.")
     suppressed: int = arg("Findings hidden by display filters; they count in the verdict.")
     suppressed_inline: int = arg("Findings that a comment in the project asks to ignore: listed all the same.")
-    ignored_by_repository: tuple[IgnoredView, ...] = arg("Up to 20 settings, ignore lists, look-alikes of scanners.")
+    ignored_by_repository: tuple[IgnoredView, ...] = arg("Settings, ignore lists, look-alikes of scanners.")
     left_out: tuple[LeftOutView, ...] = arg("Up to 20 paths that were left out on purpose; nothing is known of them.")
     missing: tuple[MissingView, ...] = arg("What keeps the verdict from being clean, and what mends it.")
     evidence: tuple[EvidenceView, ...] = arg("What each scanner did.")
@@ -66,14 +71,23 @@ def project_ref(session: Session) -> ProjectRef:
 
 
 def view_notices(result: ScanResult) -> tuple[IgnoredView, ...]:
-    return tuple(IgnoredView(notice.path[:300], notice.what) for notice in result.notices[:LISTED])
+    """By kind, the files nearest to the project's root first."""
+    kinds: dict[str, list[str]] = {}
+    for notice in sorted(result.notices, key=lambda notice: (notice.path.count("/"), notice.path)):
+        kinds.setdefault(notice.what, []).append(notice.path[:300])
+    views = [
+        IgnoredView(shorten(what, 300), fit(kinds[what][:LISTED], NAMES_CHARS // 2), len(kinds[what]))
+        for what in sorted(kinds)[:LISTED]
+    ]
+    return fit(views, NAMES_CHARS)
 
 
 def view_left_out(result: ScanResult) -> tuple[LeftOutView, ...]:
     """What no scanner was to look at, each path once."""
     skipped = {target.path: target for target in result.targets if target.state is EvidenceState.SKIPPED}
     told = [skipped[path] for path in sorted(skipped)[:LISTED]]
-    return tuple(LeftOutView(target.path[:300], target.reason, target.detail) for target in told)
+    views = [LeftOutView(target.path[:300], target.reason, shorten(target.detail, 200)) for target in told]
+    return fit(views, NAMES_CHARS)
 
 
 def show_scan(
@@ -89,31 +103,32 @@ def show_scan(
     ]
     flagged.sort(key=lambda entry: entry[2] is False)
     views = [brief(view_finding(f, status, on_changed_lines=changed)) for f, status, changed in flagged]
-    missing = view_missing(result.evidence, result.targets)
-    listed = fit(views, 24_000)
-    ids = [view.logical_id for view in listed]
-    with session.store.write() as writer:
-        writer.mark_shown(session.project_id, ids, session.now())
-    actions = list(context_actions(ids))
-    if len(listed) < len(views):
-        actions.append(query_action("status IN ('open', 'shown', 'not_fixed')"))
-    return ScannedFiles(
+    scanned = ScannedFiles(
         project=project_ref(session),
         scan_id=result.scan_id,
         verdict=result.verdict,
         complete=result.complete,
-        files=files[:50],
-        findings=listed,
+        files=fit(files[:50], FILES_CHARS),
+        findings=(),
         suppressed=suppressed,
         suppressed_inline=sum(finding.suppressed_inline for finding, _ in visible),
         ignored_by_repository=view_notices(result),
         left_out=view_left_out(result),
-        missing=missing,
+        missing=view_missing(result.evidence, result.targets, complete=result.complete),
         evidence=view_evidence(result.evidence),
-        truncated=len(listed) < len(views),
+        truncated=False,
         total_available=len(views),
-        next_actions=tuple(actions),
+        next_actions=(),
     )
+    scanned = filled(scanned, "findings", views, FINDINGS_CHARS)
+    ids = [view.logical_id for view in scanned.findings]
+    with session.store.write() as writer:
+        writer.mark_shown(session.project_id, ids, session.now())
+    actions = context_actions(ids)
+    if len(ids) == len(views):
+        return replace(scanned, next_actions=actions)
+    rest = {views[len(ids)].file_path} if len(files) == 1 else None
+    return replace(scanned, truncated=True, next_actions=(*actions, unresolved_action(rest)))
 
 
 def _visible(

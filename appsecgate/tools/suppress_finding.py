@@ -6,6 +6,7 @@ from datetime import date
 from appsecgate.context import find
 from appsecgate.errors import ArgumentError
 from appsecgate.session import Session
+from appsecgate.store.reader import Reader
 from appsecgate.store.suppressions import Suppression
 from appsecgate.tools.base import Call, Tool
 from appsecgate.typed import arg
@@ -40,24 +41,34 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
     expires = _day(request.expires)
     with session.store.write() as writer:
         before = writer.summary(session.project_id).suppressed
-        logical_id = None
-        if request.finding_id:
-            logical_id = find(writer, session.project_id, request.finding_id).finding.logical_id
-        writer.add_suppression(
-            session.project_id,
-            Suppression(
-                reason=redactor.text(request.reason),
-                logical_id=logical_id,
-                rule_id=request.rule_id,
-                path=request.path,
-                expires_at=expires,
-                origin=f"session {session.session_id}",
-            ),
-        )
+        for logical_id in _meant(writer, session.project_id, request.finding_id):
+            writer.add_suppression(
+                session.project_id,
+                Suppression(
+                    reason=redactor.text(request.reason),
+                    logical_id=logical_id,
+                    rule_id=request.rule_id,
+                    path=request.path,
+                    expires_at=expires,
+                    origin=f"session {session.session_id}",
+                ),
+            )
         writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
         hidden = writer.summary(session.project_id).suppressed
     note = "Hidden from lists and counted as suppressed; verification, exports and verdicts still see it."
     return SuppressionAdded(hidden, hidden - before, note)
+
+
+def _meant(reader: Reader, project_id: str, finding_id: str | None) -> list[str | None]:
+    """The finding and its duplicates, which are listed as one; None where no finding was named.
+
+    A duplicate that a later scan adds is not among them: it brings the finding back into sight.
+    """
+    if not finding_id:
+        return [None]
+    named = find(reader, project_id, finding_id).finding.logical_id
+    group = reader.finding_group(project_id, named)
+    return [named, *(item.finding.logical_id for item in group if item.finding.logical_id != named)]
 
 
 def _day(text: str | None) -> str | None:

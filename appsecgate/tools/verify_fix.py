@@ -1,10 +1,11 @@
 """verify_fix: report what was done about one finding; the server rescans and says what is true."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appsecgate.context import find
 from appsecgate.model import FixStatus
 from appsecgate.session import Session
+from appsecgate.shown import shorten
 from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.scanned import control_of
 from appsecgate.typed import arg
@@ -28,7 +29,17 @@ def verify_fix(call: Call[Session], request: VerifyFixInput) -> VerifyResult:
         stored = find(reader, session.project_id, request.finding_id)
     claim = check_claim(stored, request.status, request.note or "")
     results, _ = verify_claims(session, [claim], control_of(call))
-    return results[0]
+    return shown_verdict(results[0])
+
+
+def shown_verdict(result: VerifyResult, listed: int = 20) -> VerifyResult:
+    """The result with the first of the findings that the edit brought in."""
+    return replace(
+        result,
+        reason=shorten(result.reason, 1_000),
+        new_fingerprints=result.new_fingerprints[:listed],
+        new_findings=result.new_findings[:listed],
+    )
 
 
 VERIFY_FIX = Tool(

@@ -1,17 +1,21 @@
 """verify_fix_batch: verify_fix for up to 20 findings, every file scanned once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appsecgate.context import find
 from appsecgate.errors import ArgumentError, UsageError
 from appsecgate.model import FixStatus
 from appsecgate.session import Session
+from appsecgate.shown import RESULT_CHARS, fit, result_chars
 from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.get_fix_context_batch import MAX_BATCH, ItemError
 from appsecgate.tools.scanned import control_of
-from appsecgate.tools.verify_fix import VerifyFixInput
+from appsecgate.tools.verify_fix import VerifyFixInput, shown_verdict
 from appsecgate.typed import arg
 from appsecgate.verify import Claim, VerifyResult, check_claim, verify_claims
+
+NEW_LISTED = 5
+"""New findings named with each result: twenty results go into one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ def verify_fix_batch(call: Call[Session], request: VerifyFixBatchInput) -> Batch
     _refuse_duplicates(claims)
     results, rescans = verify_claims(session, claims, control_of(call)) if claims else ([], {})
     summary = {str(status): sum(r.verified_status is status for r in results) for status in FixStatus}
-    return BatchVerifyResult(tuple(results), tuple(errors), rescans, {**summary, "errors": len(errors)})
+    shown = tuple(shown_verdict(result, NEW_LISTED) for result in results)
+    answer = BatchVerifyResult(shown, tuple(errors), {}, {**summary, "errors": len(errors)})
+    return replace(answer, file_rescans=dict(fit([*rescans.items()], RESULT_CHARS - result_chars(answer), 0)))
 
 
 def _refuse_duplicates(claims: list[Claim]) -> None:

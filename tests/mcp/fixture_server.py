@@ -3,7 +3,8 @@
 import sys
 
 from appsecgate.mcp.era import ServerInfo
-from appsecgate.mcp.server import ServerLimits, ServerSetup, serve
+from appsecgate.mcp.server import Greeting, ServerLimits, ServerSetup
+from appsecgate.mcp.serving import Serving
 from tests.mcp.conformance_tools import CONFORMANCE_TOOLS
 from tests.mcp.fixture_tools import FIXTURE_TOOLS, FixtureSession
 
@@ -16,20 +17,24 @@ def redact(text: str) -> str:
     return text.replace("hunter2" * 3, "[REDACTED]")
 
 
-def fixture_setup(
-    *, conformance: bool = False, wants_roots: bool = False, limits: ServerLimits | None = None
-) -> ServerSetup[FixtureSession]:
-    """Everything that a server needs, without its streams."""
+def fixture_greeting(limits: ServerLimits | None = None) -> Greeting:
+    """What the fixture server says about itself."""
+    return Greeting(INFO, INSTRUCTIONS, limits or ServerLimits())
+
+
+def fixture_setup(*, conformance: bool = False, wants_roots: bool = False) -> ServerSetup[FixtureSession]:
+    """What the fixture server can do."""
     return ServerSetup(
         tools=(*FIXTURE_TOOLS, *(CONFORMANCE_TOOLS if conformance else ())),
         make_session=FixtureSession,
-        info=INFO,
-        instructions=INSTRUCTIONS,
         redact=redact,
         wants_roots=lambda: wants_roots,
-        limits=limits or ServerLimits(progress_interval_s=0.04 if conformance else 1.0),
     )
 
 
 if __name__ == "__main__":
-    sys.exit(serve(fixture_setup(conformance="--conformance" in sys.argv, wants_roots="--roots" in sys.argv)))
+    suite = "--conformance" in sys.argv
+    serving: Serving[FixtureSession] = Serving(
+        fixture_greeting(ServerLimits(progress_interval_s=0.04 if suite else 1.0))
+    )
+    sys.exit(serving.run(fixture_setup(conformance=suite, wants_roots="--roots" in sys.argv)))

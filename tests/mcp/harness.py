@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from appsecgate.mcp.server import ServerLimits, ServerSetup, serve
+from appsecgate.mcp.server import ServerLimits, ServerSetup
+from appsecgate.mcp.serving import Serving
 from appsecgate.mcp.wire import Streams
-from tests.mcp.fixture_server import fixture_setup
+from tests.mcp.fixture_server import fixture_greeting, fixture_setup
 from tests.mcp.fixture_tools import FixtureSession
 
 Message = dict[str, Any]
@@ -23,18 +24,18 @@ QUICK = ServerLimits(finish_s=5.0, progress_interval_s=0.0)
 class Client:
     """Sends lines and takes lines, in any order that a test likes."""
 
-    def __init__(self, setup: ServerSetup[FixtureSession]) -> None:
+    def __init__(self, setup: ServerSetup[FixtureSession], limits: ServerLimits = QUICK) -> None:
         self.exit_status: int | None = None
         self.lines: list[bytes] = []
         self.unreadable = threading.Event()
         self._incoming: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         streams = Streams(read=lambda _size: self._incoming.get(), write=self._take)
-        self._thread = threading.Thread(target=self._serve, args=(setup, streams), daemon=True)
+        self._thread = threading.Thread(target=self._serve, args=(setup, limits, streams), daemon=True)
         self._thread.start()
 
-    def _serve(self, setup: ServerSetup[FixtureSession], streams: Streams) -> None:
-        self.exit_status = serve(setup, streams)
+    def _serve(self, setup: ServerSetup[FixtureSession], limits: ServerLimits, streams: Streams) -> None:
+        self.exit_status = Serving[FixtureSession](fixture_greeting(limits), streams).run(setup)
 
     def _take(self, line: bytes) -> None:
         if self.unreadable.is_set():
@@ -93,7 +94,7 @@ class Client:
 @contextmanager
 def connected(*, limits: ServerLimits = QUICK, **options: Any) -> Iterator[Client]:
     """A client of a fresh server, ended afterwards."""
-    client = Client(fixture_setup(limits=limits, **options))
+    client = Client(fixture_setup(**options), limits)
     try:
         yield client
     finally:

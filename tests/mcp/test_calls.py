@@ -15,7 +15,7 @@ from appsecgate.mcp.server import ServerLimits
 from appsecgate.tools.base import ToolCard, failed_result
 from tests.mcp.conformance_tools import RawTool
 from tests.mcp.fixture_server import fixture_setup
-from tests.mcp.harness import ENVELOPE, QUICK, Client, connected
+from tests.mcp.harness import ENVELOPE, Client, connected
 
 SECRET = "hunter2" * 3
 
@@ -140,7 +140,7 @@ class BugReporting(unittest.TestCase):
 
     def test_a_bug_of_the_server_itself_has_its_own_code(self) -> None:
         setup = dataclasses.replace(
-            fixture_setup(limits=QUICK), tools=(Unlistable("bad", lambda _call: failed_result(""), {}),)
+            fixture_setup(), tools=(Unlistable("bad", lambda _call: failed_result(""), {}),)
         )
         with captured_stderr() as stderr:
             client = Client(setup)
@@ -307,7 +307,7 @@ class Ends(unittest.TestCase):
             self.assertEqual(client.exit_status, 0)
 
     def test_a_client_that_stops_reading_ends_the_server(self) -> None:
-        client = Client(fixture_setup(limits=ServerLimits()))
+        client = Client(fixture_setup(), ServerLimits())
         client.unreadable.set()
         client.request(1, "tools/call", {"name": "wait", "arguments": {"seconds": 60}})
         client.request(2, "ping")

@@ -126,7 +126,7 @@ class Fuzz(unittest.TestCase):
     def test_nothing_kills_the_server(self) -> None:
         odd = Odd(20261130)
         limits = ServerLimits(roots_s=0.01, waiting_calls=MESSAGES, finish_s=30, progress_interval_s=0)
-        client = Client(fixture_setup(limits=limits, wants_roots=True))
+        client = Client(fixture_setup(wants_roots=True), limits)
         for _ in range(MESSAGES):
             client.raw(odd.line() + b"\n")
         client.request("the end", "ping", {})

@@ -10,7 +10,7 @@ from appsecgate.mcp.roots import ClientFacts
 from appsecgate.mcp.server import ServerLimits
 from tests.mcp.fixture_server import fixture_setup
 from tests.mcp.fixture_tools import FixtureSession
-from tests.mcp.harness import QUICK, Client, connected
+from tests.mcp.harness import Client, connected
 from tests.mcp.test_calls import text_of
 
 
@@ -23,7 +23,7 @@ class Sessions(unittest.TestCase):
             time.sleep(0.05)
             return FixtureSession(facts)
 
-        client = Client(dataclasses.replace(fixture_setup(limits=QUICK), make_session=make))
+        client = Client(dataclasses.replace(fixture_setup(), make_session=make))
         client.start()
         client.ask("tools/list")
         client.call("echo", {})
@@ -42,7 +42,7 @@ class Sessions(unittest.TestCase):
                 raise StorageError("no room", hint="Make some.")
             return FixtureSession(facts)
 
-        client = Client(dataclasses.replace(fixture_setup(limits=QUICK), make_session=make))
+        client = Client(dataclasses.replace(fixture_setup(), make_session=make))
         self.assertEqual(text_of(client.call("roots")), "no room Make some.")
         self.assertFalse(client.call("roots")["result"]["isError"])
         client.end()

@@ -46,6 +46,13 @@ class Tools(unittest.TestCase):
         self.assertEqual(result.content, ({"type": "text", "text": '{"words":["s","é"]}'},))
         self.assertFalse(result.is_error)
 
+    def test_what_steers_a_terminal_or_reorders_text_is_spelled_out(self) -> None:
+        result = make().bind({"text": "a\x1b[2Jb\u202ec\x9b\x00\td\ne"})(self.call())
+        want = "a<U+001B>[2Jb<U+202E>c<U+009B><U+0000>\td\ne"
+        self.assertEqual(result.structured, {"words": ["s", want]})
+        self.assertEqual(json.loads(str(result.content[0]["text"])), result.structured)
+        self.assertEqual(failed_result("a\x07").content[0]["text"], "a<U+0007>")
+
     def test_arguments_are_checked_before_anything_runs(self) -> None:
         with self.assertRaisesRegex(ArgumentError, "text: missing"):
             make().bind({})
