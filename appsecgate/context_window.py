@@ -1,6 +1,7 @@
 """The code window of a context pack: the enclosing definition where it is short, else lines around the finding."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from appsecgate.identity.lines import LineMap, line_hashes
@@ -14,6 +15,8 @@ from appsecgate.workspace import Source
 
 LINE_CHARS = 400
 MAX_WINDOW_LINES = 120
+WINDOW_CHARS = 10_000
+"""Of all lines together: long lines make a window of few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,8 @@ def build_window(
         return None, note
     first, last = place
     start, end = _bounds(source, first, last, around)
-    lines = tuple(
-        _numbered(number, masked.lines[number - 1]) for number in range(start, min(end, len(masked.lines)) + 1)
-    )
+    start, end = _narrowed(masked.lines, (start, min(end, len(masked.lines))), (first, last))
+    lines = tuple(_numbered(number, masked.lines[number - 1]) for number in range(start, end + 1))
     window = Window(
         file_path=source.path,
         language=file_language(source.path, source.text[:2000]),
@@ -53,6 +55,25 @@ def build_window(
         finding_lines=(first, last),
     )
     return window, note
+
+
+def _narrowed(lines: Sequence[str], window: tuple[int, int], flagged: tuple[int, int]) -> tuple[int, int]:
+    """The part of the window that there is room for: from the flagged lines' first on, then to both sides."""
+    (start, end), (first, last) = window, flagged
+    low = high = first
+    left = WINDOW_CHARS - min(len(lines[first - 1]), LINE_CHARS)
+    while low > start or high < end:
+        onward = high < end and (high < last or low == start or high - last <= first - low)
+        number = high + 1 if onward else low - 1
+        left -= min(len(lines[number - 1]), LINE_CHARS) + _NUMBER_CHARS
+        if left < 0:
+            break
+        low, high = (low, number) if onward else (number, high)
+    return low, high
+
+
+_NUMBER_CHARS = 12
+"""Of a line's number, and what JSON puts around it."""
 
 
 def _numbered(number: int, text: str) -> str:

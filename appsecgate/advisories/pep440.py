@@ -5,6 +5,7 @@ permitted suffixes and relative ordering". Nothing here raises: text that is no 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -76,6 +77,35 @@ def parse_version(text: str) -> PackageVersion | None:
         prerelease=pre is not None or dev is not None,
         local=bool(local),
     )
+
+
+def allows(specifiers: Sequence[tuple[str, str]], version: str) -> bool:
+    """Whether a version fits every ``(operator, version)`` of PEP 440. What cannot be compared counts as fitting."""
+    parsed = parse_version(version)
+    return parsed is None or all(_fits(operator, value, parsed) for operator, value in specifiers)
+
+
+def _fits(operator: str, value: str, version: PackageVersion) -> bool:
+    bound = parse_version(value.removesuffix(".*"))
+    if bound is None:
+        return True
+    if operator == "~=" or value.endswith(".*"):
+        numbers = _release_numbers(bound)
+        prefix = numbers[:-1] if operator == "~=" else numbers
+        padded = (*_release_numbers(version), *(0 for _ in prefix))
+        inside = version.key[0] == bound.key[0] and padded[: len(prefix)] == prefix
+        return not inside if operator == "!=" else inside and (operator != "~=" or version.key >= bound.key)
+    own = version.key if bound.local else version.public_key
+    answers = {
+        "==": own == bound.key, "===": own == bound.key, "!=": own != bound.key,
+        "<": own < bound.key, "<=": own <= bound.key, ">": own > bound.key, ">=": own >= bound.key,
+    }  # fmt: skip
+    return answers.get(operator, True)
+
+
+def _release_numbers(version: PackageVersion) -> tuple[int, ...]:
+    match = re.match(r"(?:[0-9]+!)?([0-9.]*[0-9])", version.text)
+    return tuple(int(number) for number in match[1].split(".")) if match else ()
 
 
 def canonical_name(name: str) -> str:

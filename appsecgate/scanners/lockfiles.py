@@ -12,7 +12,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 
-from appsecgate.advisories.pep440 import canonical_name, parse_version
+from appsecgate.advisories.pep440 import parse_version
 from appsecgate.model import EvidenceReason, Json
 from appsecgate.scanners.report_json import json_list, json_object, json_text
 from appsecgate.scanners.requirements import (
@@ -21,6 +21,7 @@ from appsecgate.scanners.requirements import (
     Origin,
     Requirement,
     is_public_file,
+    package_name,
 )
 
 
@@ -62,9 +63,15 @@ def parse_pipfile_lock(text: str) -> DependencyFile:
         position, _ = keys.next(section, position)
         for name, entry in entries.items():
             position, line = keys.next(name, position)
-            if not (isinstance(entry, dict) and entry.get("editable") and _own_directory(entry.get("path"))):
+            if not (isinstance(entry, dict) and entry.get("editable") and _is_here(entry.get("path"))):
                 found.append(_pipfile_entry(name, entry, line, indexes))
-    return DependencyFile(tuple(found[:MAX_REQUIREMENTS]))
+    if len(found) > MAX_REQUIREMENTS:
+        found[MAX_REQUIREMENTS:] = [_more_packages()]
+    return DependencyFile(tuple(found))
+
+
+def _more_packages() -> Requirement:
+    return Requirement("", None, 1, EvidenceReason.PARTIAL, "more packages than are read")
 
 
 def broken_file(why: str) -> DependencyFile:
@@ -81,7 +88,7 @@ def load_toml(text: str) -> dict[str, Json] | None:
 
 
 _LockSource = tuple[Origin | None, str]
-"""(origin, "") for a package of an index, (None, what it comes from) otherwise; ("" with None: the project itself)."""
+"""(origin, "") for a package that has one, (None, what it comes from) otherwise; (None, "") for the project itself."""
 
 
 def _toml_lock(text: str, table: str, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> DependencyFile:
@@ -101,7 +108,7 @@ def _toml_lock(text: str, table: str, source_of: Callable[[Mapping[str, Json]], 
             # extras have tables of their own with equal versions
             found.setdefault((requirement.name or f"line {line}", requirement.version), requirement)
     if len(packages) > MAX_REQUIREMENTS:
-        found["", None] = Requirement("", None, 1, EvidenceReason.PARTIAL, "more packages than are read")
+        found["", None] = _more_packages()
     return DependencyFile(tuple(found.values()))
 
 
@@ -110,13 +117,13 @@ def _says_what_it_is(document: Mapping[str, Json]) -> bool:
 
 
 def _locked(package: Json, line: int, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> Requirement | None:
-    if not isinstance(package, dict) or not json_text(package.get("name")):
-        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, "a package without a name")
-    name = canonical_name(json_text(package["name"]))
+    name = package_name(json_text(package.get("name"))) if isinstance(package, dict) else ""
+    if not isinstance(package, dict) or not name:
+        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, "a package without a usable name")
     parsed = parse_version(json_text(package.get("version")))
     version = parsed.text if parsed else None
     origin, elsewhere = source_of(package)
-    if origin is None and not elsewhere:
+    if origin is None and not elsewhere or origin is Origin.OWN and version is None:
         return None
     if origin is None:
         words = f"{name} comes from {elsewhere}"
@@ -144,16 +151,16 @@ def _uv_source(package: Mapping[str, Json]) -> _LockSource:
     if "registry" in source:
         return _files_origin(package), ""
     for key in ("virtual", "editable"):
-        if key in source:  # the project itself or a member of its workspace, whose packages stand here too
-            return None, "" if _own_directory(source[key]) else "a path outside the project"
+        if key in source:  # the project itself, or a member of its workspace, whose packages stand here too
+            return _own_source(source[key]) or (None, "a path outside the project")
     return None, "a version control address" if "git" in source else "a URL" if "url" in source else "a path"
 
 
 def _pdm_source(package: Mapping[str, Json]) -> _LockSource:
     for key, words in (("git", "a version control address"), ("url", "a URL"), ("path", "a path")):
         if key in package:
-            own = key == "path" and package.get("editable") and _own_directory(package["path"])
-            return None, "" if own else words
+            own = _own_source(package["path"]) if key == "path" and package.get("editable") else None
+            return own or (None, words)
     return Origin.UNSAID, ""
 
 
@@ -173,6 +180,17 @@ def _files_origin(package: Mapping[str, Json]) -> Origin:
     return Origin.PUBLIC if urls and all(map(is_public_file, urls)) else Origin.UNSAID
 
 
+def _own_source(path: Json) -> _LockSource | None:
+    """Of a directory of the project: the project itself asks for nothing, a part may be a copy of a public package."""
+    if _is_here(path):
+        return None, ""
+    return (Origin.OWN, "") if _own_directory(path) else None
+
+
+def _is_here(path: Json) -> bool:
+    return json_text(path) in (".", "./")
+
+
 def _own_directory(path: Json) -> bool:
     """A relative path that does not climb."""
     text = json_text(path)
@@ -186,7 +204,9 @@ def _pipfile_indexes(meta: Json) -> tuple[str, ...]:
 
 
 def _pipfile_entry(name: str, entry: Json, line: int, indexes: tuple[str, ...]) -> Requirement:
-    name = canonical_name(name)
+    told, name = name, package_name(name)
+    if not name:
+        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, f"{told[:60]!r} is no package name")
     if not isinstance(entry, dict):
         entry = {"version": entry}
     for key, words in (

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from appsecgate.advisories.pep440 import allows
 from appsecgate.model import EvidenceReason
 from appsecgate.scanners.lockfiles import (
     parse_pdm_lock,
@@ -43,15 +44,23 @@ _LOCKS_OF = {
 }
 _MANIFEST_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 """Of a URL, or a drive letter."""
+_NAMED_AND_BACK = re.compile(r"(?:^|[/\\])(?!\.{1,2}[/\\])[^/\\]+[/\\]+(?:\.[/\\]+)*\.\.(?:[/\\]|$)")
+"""``a/../b``: the kernel follows ``a`` first, which may be a link."""
 _MAX_INCLUDE_DEPTH = 32
+_MAX_CARRIED = 3 * MAX_REQUIREMENTS
+_AS_ITSELF, _AS_REQUIREMENTS, _AS_CONSTRAINTS = "itself", "requirements", "constraints"
 
 
 def parse_manifest(path: str, text: str) -> DependencyFile:
     """Read a file by its name; one without a name of its own is read as requirements."""
+    return _manifest_parser(path)(text)
+
+
+def _manifest_parser(path: str) -> Callable[[str], DependencyFile]:
     name = posixpath.basename(path).lower()
     if re.fullmatch(r"pylock\..+\.toml", name):
         name = "pylock.toml"
-    return _MANIFEST_PARSERS.get(name, parse_requirements)(text)
+    return _MANIFEST_PARSERS.get(name, parse_requirements)
 
 
 def beside_manifest(path: str, text: str, listing: Callable[[str], Sequence[str]]) -> list[str]:
@@ -59,8 +68,8 @@ def beside_manifest(path: str, text: str, listing: Callable[[str], Sequence[str]
 
     ``listing`` gives the files of a project directory (names or project-relative paths).
     """
-    wanted = [_inside_project(path, include.target) for include in parse_manifest(path, text).includes]
-    found = [target for target in wanted if target]
+    includes = parse_manifest(path, text).includes
+    found = [target for include in includes for target in _include_targets(path, include.target)]
     names = _lock_names(path)
     here = posixpath.dirname(path)
     found += _named_in(here, names, listing)
@@ -71,60 +80,99 @@ def beside_manifest(path: str, text: str, listing: Callable[[str], Sequence[str]
     return list(dict.fromkeys(name for name in found if name != path))
 
 
+def kin_of_manifest(path: str, names: Sequence[str]) -> list[str]:
+    """Of the names in a manifest's folder, those that are changed together with it: its locks, or what it locks."""
+    own = posixpath.basename(path).lower()
+    locks = _lock_names(path)
+    return [name for name in names if name.lower() in locks or own in _lock_names(name)]
+
+
 def resolve_manifest(path: str, texts: Mapping[str, str]) -> tuple[Requirement, ...]:
     """All that the manifest asks for. ``texts``: path → content of the manifest and of what lies beside it."""
-    return _ManifestResolver(texts).resolve(path)
+    return _ManifestResolver(texts).resolve(path).asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    asked: tuple[Requirement, ...] = ()
+    """What gets installed."""
+    pins: tuple[Requirement, ...] = ()
+    """Of a constraints file: what only bounds others."""
 
 
 @dataclass(slots=True)
 class _ManifestResolver:
-    texts: Mapping[str, str]
-    done: dict[str, tuple[Requirement, ...]] = field(default_factory=dict)
-    open: list[str] = field(default_factory=list)
+    """What is included is read as requirements whatever its name is, since that is how pip reads it."""
 
-    def resolve(self, path: str) -> tuple[Requirement, ...]:
-        if path in self.done:
-            return self.done[path]
-        if path in self.open or len(self.open) > _MAX_INCLUDE_DEPTH:
-            return ()  # a circle brings nothing new
-        self.open.append(path)
+    texts: Mapping[str, str]
+    done: dict[tuple[str, str], _Resolved] = field(default_factory=dict)
+    open: list[tuple[str, str]] = field(default_factory=list)
+    carried: int = 0
+    """Requirements taken over from included files so far."""
+
+    def resolve(self, path: str, role: str = _AS_ITSELF) -> _Resolved:
+        key = (path, role)
+        if key in self.done:
+            return self.done[key]
+        if key in self.open:
+            return _Resolved()  # a circle brings nothing new
+        if len(self.open) > _MAX_INCLUDE_DEPTH:
+            return _Resolved((Requirement("", None, 1, EvidenceReason.PARTIAL, "includes nest too deep"),))
+        self.open.append(key)
         try:
-            self.done[path] = self._resolve(path, parse_manifest(path, self.texts[path]))
+            text = self.texts[path]
+            file = parse_manifest(path, text) if role == _AS_ITSELF else parse_requirements(text)
+            self.done[key] = self._resolve(path, file, role)
         finally:
             self.open.pop()
-        return self.done[path]
+        return self.done[key]
 
-    def _resolve(self, path: str, file: DependencyFile) -> tuple[Requirement, ...]:
-        found = list(file.requirements)
+    def _resolve(self, path: str, file: DependencyFile, role: str) -> _Resolved:
+        found: list[Requirement] = []
         pins: dict[str, list[Requirement]] = {}
-        for include in file.includes:
-            target, problem = self._included(path, include)
+        once = {(include.target, include.constraint): include for include in reversed(file.includes)}
+        for include in sorted(once.values(), key=lambda include: include.line):
+            targets, problem = self._included(path, include)
             if problem is not None:
                 found.append(problem)
-                continue
-            inner = self.resolve(target)
-            if include.constraint:
-                _add_pins(pins, target, inner)
-            else:
-                found += [_brought_in(item, target, include.line) for item in inner]
-        for lock in self._locks(path):
-            _add_pins(pins, lock, self.resolve(lock))
+            for target in targets:
+                inner = self._carried(target, include)
+                # pip installs what a constraints file includes with -r
+                found += [_brought_in(item, target, include.line) for item in inner.asked]
+                _add_pins(pins, target, inner.pins)
+        bounds = file.requirements if role == _AS_CONSTRAINTS else ()
+        own_pins = tuple(_placed(path, pin) for pin in bounds)
+        found += file.requirements if role != _AS_CONSTRAINTS else ()
+        for lock in self._locks(path) if role == _AS_ITSELF else ():
+            _add_pins(pins, lock, self.resolve(lock).asked)
         found = [pinned for item in found for pinned in _pinned(item, pins)]
-        unique = {(item.name or item.line, item.version, item.problem, item.detail): item for item in reversed(found)}
-        ordered = sorted(unique.values(), key=lambda item: (item.line, item.name, item.version or ""))
-        return tuple(ordered[:MAX_REQUIREMENTS])
+        deeper = tuple(pin for group in pins.values() for pin in group) if role == _AS_CONSTRAINTS else ()
+        return _Resolved(_bounded_list(found), (*own_pins, *deeper)[:MAX_REQUIREMENTS])
 
-    def _included(self, path: str, include: Include) -> tuple[str, Requirement | None]:
+    def _carried(self, target: str, include: Include) -> _Resolved:
+        """What the included file brings, as long as there is room: files that include each other multiply."""
+        if self.carried <= _MAX_CARRIED:
+            inner = self.resolve(target, _AS_CONSTRAINTS if include.constraint else _AS_REQUIREMENTS)
+            self.carried += len(inner.asked) + len(inner.pins)
+            if self.carried <= _MAX_CARRIED:
+                return inner
+        return _Resolved((Requirement("", None, 1, EvidenceReason.PARTIAL, "includes bring more than is read"),))
+
+    def _included(self, path: str, include: Include) -> tuple[list[str], Requirement | None]:
         shown = posixpath.basename(include.target)[:60]
+        targets = _include_targets(path, include.target)
+        there = [target for target in targets if target in self.texts]
         if _MANIFEST_SCHEME.match(include.target):
             reason, words = EvidenceReason.UNSUPPORTED_DEPENDENCY, "includes a list from a URL"
-        elif not (target := _inside_project(path, include.target)):
+        elif _NAMED_AND_BACK.search(include.target):
+            reason, words = EvidenceReason.PARTIAL, f"includes {shown} through a folder and back, which a link may bend"
+        elif not targets:
             reason, words = EvidenceReason.PARTIAL, f"includes {shown} from outside the project"
-        elif target not in self.texts:
+        elif not there:
             reason, words = EvidenceReason.FILE_MISSING, f"includes {shown}, which cannot be read"
         else:
-            return target, None
-        return "", Requirement("", None, include.line, reason, words)
+            return there, None
+        return [], Requirement("", None, include.line, reason, words)
 
     def _locks(self, path: str) -> list[str]:
         names = _lock_names(path)
@@ -154,28 +202,61 @@ def _named_in(folder: str, names: Sequence[str], listing: Callable[[str], Sequen
     return [posixpath.join(folder, entry) for entry in sorted(entries) if entry.lower() in names]
 
 
+def _include_targets(path: str, target: str) -> list[str]:
+    """The project-relative paths that ``target`` may mean in the file ``path``; none where it leaves the project.
+
+    A backslash parts folders on Windows and is an ordinary character elsewhere.
+    """
+    spellings = dict.fromkeys((target, target.replace("\\", "/")))
+    inside = (_inside_project(path, spelling) for spelling in spellings)
+    return [found for found in inside if found]
+
+
 def _inside_project(path: str, target: str) -> str:
     """The project-relative path that ``target`` means in the file ``path``; "" where it leaves the project."""
     if not target or target.startswith(("/", "\\", "~")) or _MANIFEST_SCHEME.match(target) or "\0" in target:
         return ""
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target.replace("\\", "/")))
-    return "" if joined.startswith("..") or joined == "." else joined
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return "" if joined == ".." or joined.startswith("../") or joined == "." else joined
+
+
+def _placed(path: str, item: Requirement) -> Requirement:
+    return replace(item, pinned_in=item.pinned_in or f"{path}:{item.line}")
 
 
 def _add_pins(pins: dict[str, list[Requirement]], path: str, requirements: Sequence[Requirement]) -> None:
     for item in requirements:
         if item.name and item.problem is not EvidenceReason.UNPINNED_DEPENDENCY:
-            pins.setdefault(item.name, []).append(replace(item, pinned_in=item.pinned_in or f"{path}:{item.line}"))
+            pins.setdefault(item.name, []).append(_placed(path, item))
 
 
 def _brought_in(item: Requirement, path: str, line: int) -> Requirement:
-    place = item.pinned_in or f"{path}:{item.line}"
     detail = f"{item.detail} ({posixpath.basename(path)}:{item.line})" if item.detail else ""
-    return replace(item, line=line, pinned_in=place, detail=detail[:200])
+    return replace(_placed(path, item), line=line, detail=detail[:200])
 
 
 def _pinned(item: Requirement, pins: Mapping[str, Sequence[Requirement]]) -> list[Requirement]:
-    """An unpinned requirement with the versions that a lock or constraint gives it."""
+    """An unpinned requirement with the versions that a lock or constraint gives it.
+
+    Where each of these holds under a marker alone, the requirement may still be free elsewhere. Where none fits the
+    range, a tool would resolve anew: a lock that was edited by hand proves nothing.
+    """
     if item.problem is not EvidenceReason.UNPINNED_DEPENDENCY or item.name not in pins:
         return [item]
-    return [replace(pin, line=item.line) for pin in pins[item.name]]
+    found = [replace(pin, line=item.line) for pin in pins[item.name]]
+    certain = [pin for pin in found if not pin.conditional]
+    if any(pin.version is None or allows(item.wanted, pin.version) for pin in certain):
+        return found
+    why = f"{item.detail}, and {certain[0].version} of {certain[0].pinned_in} does not fit" if certain else item.detail
+    return [replace(item, detail=why[:200]), *found]
+
+
+def _bounded_list(found: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """Each once, in the order of lines; what is cut off is named."""
+    unique = {(item.name or item.line, item.version, item.problem, item.detail): item for item in reversed(found)}
+    ordered = sorted(unique.values(), key=lambda item: (item.line, item.name, item.version or ""))
+    if len(ordered) <= MAX_REQUIREMENTS:
+        return tuple(ordered)
+    line = ordered[MAX_REQUIREMENTS].line
+    more = Requirement("", None, line, EvidenceReason.PARTIAL, "more requirements than are read")
+    return (*ordered[:MAX_REQUIREMENTS], more)

@@ -33,15 +33,16 @@ from appsecgate.model import (
 )
 from appsecgate.process import Completed, Limits
 from appsecgate.scanners.advisory_responder import AdvisoryResponder
-from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile
+from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile, Zygote
 from appsecgate.scanners.classify import KIND_MANIFEST
 from appsecgate.scanners.manifests import beside_manifest, resolve_manifest
 from appsecgate.scanners.report_json import json_list, json_object, json_text, json_texts, load_report
 from appsecgate.scanners.requirements import Origin, Requirement
 from appsecgate.workspace import Source
 
-PIP_AUDIT_READING = 1
+PIP_AUDIT_READING = 2
 """Raised when manifests are read differently, so that cached answers are asked anew."""
+_PIP_AUDIT_WORKER = "workers/pip_audit.py"
 _SENTINEL_VERSION = "1.0"
 _TIMEOUT_PER_PIN_S = 0.05
 _PIP_AUDIT_GIB = 1024**3
@@ -128,7 +129,7 @@ class PipAuditAdapter:
         status = self._status()
         if status.usable:
             return EvidenceReason.NONE, ""
-        return EvidenceReason.NO_ADVISORIES, f"{status.problem}: run python -m appsecgate advisories import PATH"
+        return EvidenceReason.NO_ADVISORIES, f"{status.problem}: run python -P -m appsecgate advisories import PATH"
 
     def service(self) -> contextlib.AbstractContextManager[str]:
         return AdvisoryResponder(self._advisories, (_sentinel_record(),))
@@ -141,30 +142,25 @@ class PipAuditAdapter:
             if requirement.name and requirement.version
         }
         starts = (str(tool.python), "-I", "-m", "pip_audit") if tool.python else tool.command
+        arguments = (
+            "-s", "osv", "--osv-url", service, "-f", "json", "--progress-spinner", "off", "--timeout", "30",
+            "--cache-dir", str(run_dir / "cache"), "--locked", str(run_dir / "audit"),
+        )  # fmt: skip
         return Invocation(
-            argv=(
-                *starts,
-                "-s",
-                "osv",
-                "--osv-url",
-                service,
-                "-f",
-                "json",
-                "--progress-spinner",
-                "off",
-                "--timeout",
-                "30",
-                "--cache-dir",
-                str(run_dir / "cache"),
-                "--locked",
-                str(run_dir / "audit"),
-            ),
-            limits=Limits(
-                timeout_s=self._timeout_s + _TIMEOUT_PER_PIN_S * len(pins), memory_bytes=2 * _PIP_AUDIT_GIB, cpu_s=600
-            ),
+            argv=(*starts, *arguments),
+            limits=self._limits(len(pins)),
+            zygote=self.zygote(tool),
+            arguments=arguments,
             env={"PIP_NO_INPUT": "1", "PIP_CONFIG_FILE": "/dev/null"},
             files={"audit/pylock.toml": _lock_file(sorted(pins))},
         )
+
+    def zygote(self, tool: Installation) -> Zygote | None:
+        """See ``base.Loadable``."""
+        return Zygote(tool.python, read_embedded(_PIP_AUDIT_WORKER), self._limits(0)) if tool.python else None
+
+    def _limits(self, pins: int) -> Limits:
+        return Limits(timeout_s=self._timeout_s + _TIMEOUT_PER_PIN_S * pins, memory_bytes=2 * _PIP_AUDIT_GIB, cpu_s=600)
 
     def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:  # noqa: ARG002
         """pip-audit ends with 1 for findings and for errors alike: the report on stdout decides."""
@@ -202,10 +198,11 @@ class _ManifestAudit:
     gaps: tuple[_Gap, ...]
 
     def packages(self) -> dict[str, bool]:
-        """Name → audited. The empty name stands for requirements whose package cannot be told."""
+        """Name → audited. The empty name, never audited, stands for requirements that may bring any package."""
         missed = {gap.name for gap in self.gaps}
-        names = {requirement.name for requirement in self.requirements} | missed
-        return {name: name not in missed for name in sorted(names)}
+        names = {requirement.name for requirement in self.requirements} - {""}
+        unknown = {"": False} if any(requirement.may_be_any for requirement in self.requirements) else {}
+        return {**unknown, **{name: name not in missed for name in sorted(names)}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +248,7 @@ class _Reading:
         if answer.undecided:
             words = f"{said} cannot be compared with the versions of {', '.join(answer.undecided[:3])}"
             yield _Gap(name, line, EvidenceReason.PARTIAL, words)
-        if not (answer.known or requirement.origin is Origin.PUBLIC or self.is_public(name)):
+        if not (answer.known or requirement.origin in (Origin.PUBLIC, Origin.OWN) or self.is_public(name)):
             where = "from another index" if requirement.origin is Origin.PRIVATE else "private, rare or misspelt"
             yield _Gap(name, line, EvidenceReason.UNKNOWN_PACKAGE, f"{said} is in no advisory ({where})")
 

@@ -19,11 +19,13 @@ from appsecgate.scanners.requirements import (
     Include,
     Origin,
     Requirement,
+    package_name,
     parse_requirement,
     specified_requirement,
 )
 
 _QUOTED_TEXT = re.compile(r""""([^"]*)"|'([^']*)'""")
+_SETUP_KEYS = ("install_requires", "setup_requires", "tests_require")
 _ASSIGNED_KEY = re.compile(r"""(?<![\w.-])([\w.-]++)["']?[ \t]*=(?!=)""")
 
 
@@ -61,8 +63,7 @@ def parse_pyproject(text: str) -> DependencyFile:
     found = [
         *_pep621(document, tool, lines),
         *_poetry(json_object(tool.get("poetry")), lines),
-        *_string_requirements(json_object(tool.get("pdm")).get("dev-dependencies"), lines),
-        *_string_requirements(json_object(tool.get("uv")).get("dev-dependencies"), lines),
+        *_tool_tables(tool, lines),
         *(
             item
             for item in _string_requirements(json_object(document.get("build-system")).get("requires"), lines)
@@ -94,35 +95,44 @@ def parse_setup_cfg(text: str) -> DependencyFile:
         parser.read_string(text)
     except (configparser.Error, ValueError):
         return broken_file("it is not a valid configuration file")
-    values = [parser.get("options", key, fallback="") for key in ("install_requires", "tests_require")]
+    options = parser.items("options") if parser.has_section("options") else []
+    values = [value for key, value in options if key.replace("-", "_") in _SETUP_KEYS]  # setuptools takes either
     if parser.has_section("options.extras_require"):
         values += [value for _, value in parser.items("options.extras_require")]
     lines = _Lines(text)
     # a list is one entry per line, or one line parted by semicolons
     items = [item.strip() for value in values for item in value.split("\n" if "\n" in value else ";") if item.strip()]
     files = [
-        Include(item.removeprefix("file:").strip(), lines.of_string(item), False)
+        Include(name.strip(), lines.of_string(item), False)
         for item in items
         if item.startswith("file:")
+        for name in item.removeprefix("file:").split(",")
     ]
     found = [parse_requirement(item, lines.of_string(item)) for item in items if not item.startswith(("file:", "#"))]
     return DependencyFile(tuple(found), tuple(files))
 
 
 def parse_setup_py(text: str) -> DependencyFile:
-    """The literal lists given to ``setup()``; what a program computes is named as not audited."""
+    """The literal lists given to ``setup()`` under any name; what a program computes is named as not audited."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return broken_file("it is no valid Python")
     found: list[Requirement] = []
+    calls = 0
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called_name(node.func) == "setup":
+        if isinstance(node, ast.Call):
+            is_setup = _called_name(node.func) == "setup"
+            calls += is_setup
             for keyword in node.keywords:
-                if keyword.arg in ("install_requires", "tests_require", "extras_require"):
+                if keyword.arg in (*_SETUP_KEYS, "extras_require"):
                     found += _literal_requirements(keyword.value)
-                elif keyword.arg is None:
+                elif keyword.arg is None and is_setup:
                     found.append(_computed(keyword.value.lineno))
+        elif _touches_requirements(node):
+            found.append(_computed(getattr(node, "lineno", 1)))
+    if not calls and any(map(_imports_builder, ast.walk(tree))):
+        found.append(_computed(1))
     return DependencyFile(tuple(found))
 
 
@@ -130,6 +140,19 @@ def _called_name(function: ast.expr) -> str:
     return (
         function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
     )
+
+
+def _touches_requirements(node: ast.AST) -> bool:
+    """``distribution.install_requires`` and ``arguments["install_requires"]``: set somewhere else than in a call."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in (*_SETUP_KEYS, "extras_require") and not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Constant) and node.value in (*_SETUP_KEYS, "extras_require")
+
+
+def _imports_builder(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] in ("setuptools", "distutils") for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("setuptools", "distutils")
 
 
 def _literal_requirements(node: ast.expr) -> Iterator[Requirement]:
@@ -140,7 +163,8 @@ def _literal_requirements(node: ast.expr) -> Iterator[Requirement]:
         for item in node.elts:
             yield from _literal_requirements(item)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield parse_requirement(node.value, node.lineno)
+        for line in filter(None, map(str.strip, node.value.splitlines())):
+            yield parse_requirement(line.partition(" #")[0], node.lineno)
     else:
         yield _computed(node.lineno)
 
@@ -159,21 +183,41 @@ def _string_requirements(value: Json, lines: _Lines) -> Iterator[Requirement]:
             yield parse_requirement(item, lines.of_string(item))
 
 
+def _tool_tables(tool: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
+    """Lists of PDM, uv, Rye and Hatch beside the standard ones. Overrides take the place of what a package asks for."""
+    pdm, uv = json_object(tool.get("pdm")), json_object(tool.get("uv"))
+    for entry in (
+        pdm.get("dev-dependencies"),
+        uv.get("dev-dependencies"),
+        uv.get("override-dependencies"),
+        json_object(tool.get("rye")).get("dev-dependencies"),
+    ):
+        yield from _string_requirements(entry, lines)
+    for name, entry in json_object(json_object(pdm.get("resolution")).get("overrides")).items():
+        line = lines.of_key(name)
+        if re.match(r"[\s\d<>=!~*,.]*$", json_text(entry), re.ASCII):
+            yield _tabled(name, entry, line, poetry=True)
+        else:
+            yield parse_requirement(f"{name} @ {json_text(entry)}", line)
+    for environment in json_object(json_object(tool.get("hatch")).get("envs")).values():
+        for key in ("dependencies", "extra-dependencies"):
+            yield from _string_requirements(json_object(environment).get(key), lines)
+
+
 def _pep621(document: Mapping[str, Json], tool: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
     project = json_object(document.get("project"))
-    yield from _string_requirements(project.get("dependencies"), lines)
+    declared = project.get("dependencies", [])
+    if not isinstance(declared, list) or not all(isinstance(item, str) for item in declared):
+        why = "project.dependencies is no list of texts"
+        yield Requirement("", None, lines.of_key("dependencies"), EvidenceReason.PARSE_FAILED, why)
+    yield from _string_requirements(declared, lines)
     yield from _string_requirements(project.get("optional-dependencies"), lines)
     yield from _string_requirements(document.get("dependency-groups"), lines)
     dynamic = project.get("dynamic")
-    if (
-        isinstance(dynamic, list)
-        and "dependencies" in dynamic
-        and not (
-            json_object(json_object(tool.get("setuptools")).get("dynamic")).get("dependencies")
-            or json_object(tool.get("poetry"))
-        )
-    ):
-        yield _computed(lines.of_key("dynamic"))
+    told = json_object(json_object(tool.get("setuptools")).get("dynamic"))
+    for key in ("dependencies", "optional-dependencies"):
+        if isinstance(dynamic, list) and key in dynamic and not (told.get(key) or json_object(tool.get("poetry"))):
+            yield _computed(lines.of_key("dynamic"))
 
 
 def _dynamic_files(tool: Mapping[str, Json], lines: _Lines) -> Iterator[Include]:
@@ -202,7 +246,9 @@ def _poetry(poetry: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
 
 def _tabled(name: str, entry: Json, line: int, *, poetry: bool) -> Requirement:
     """``name = "…"`` or ``name = {version = …, git = …}`` as Poetry and Pipenv write them."""
-    name = canonical_name(name)
+    told, name = name, package_name(name)
+    if not name:
+        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, f"{told[:60]!r} is no package name")
     table = entry if isinstance(entry, dict) else {"version": entry}
     for key, words in (("git", "a version control address"), ("url", "a URL"), ("file", "a path"), ("path", "a path")):
         if key in table:
@@ -214,7 +260,28 @@ def _tabled(name: str, entry: Json, line: int, *, poetry: bool) -> Requirement:
     if re.fullmatch(r"\s*={2,3}\s*[^\s,*]+", version):
         return specified_requirement(name, version, line, origin)
     why = f"{name} is not pinned" + (f" ({version[:60]})" if version else "")
-    return Requirement(name, None, line, EvidenceReason.UNPINNED_DEPENDENCY, why, origin)
+    return Requirement(name, None, line, EvidenceReason.UNPINNED_DEPENDENCY, why, origin, wanted=_poetry_range(version))
+
+
+def _poetry_range(text: str) -> tuple[tuple[str, str], ...]:
+    """``^1.2``, ``~1.2`` and PEP 440's own operators; empty (no bound) where a part is anything else."""
+    bounds: list[tuple[str, str]] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = re.fullmatch(r"(\^|~=|~|[<>]=?|[!=]=)\s*([0-9][0-9A-Za-z.*+!-]*)", part, re.ASCII)
+        if match is None:
+            return ()
+        operator, version = match[1], match[2]
+        if operator not in ("^", "~"):
+            bounds.append((operator, version))
+            continue
+        if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,5}", version):
+            return ()
+        numbers = [int(number) for number in version.split(".")]
+        first = next((place for place, number in enumerate(numbers) if number), len(numbers) - 1)
+        kept = first if operator == "^" else min(1, len(numbers) - 1)
+        upper = [*numbers[:kept], numbers[kept] + 1]
+        bounds += [(">=", version), ("<", ".".join(map(str, upper)))]
+    return tuple(bounds)
 
 
 def _with_uv_sources(found: list[Requirement], sources: Mapping[str, Json]) -> list[Requirement]:
@@ -223,7 +290,7 @@ def _with_uv_sources(found: list[Requirement], sources: Mapping[str, Json]) -> l
     for name, source in sources.items():
         for variant in source if isinstance(source, list) else [source]:
             if isinstance(variant, dict):
-                index = "index" in variant
+                index = "index" in variant or variant.get("workspace") is True  # the lock has the member
                 what = "a version control address" if "git" in variant else "a URL" if "url" in variant else "a path"
                 places[canonical_name(name)] = None if index else what
     result = []

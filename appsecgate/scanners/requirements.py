@@ -2,14 +2,17 @@
 
 The grammar is that of pip's requirements file format and of PEP 508. Markers are dropped: which branch
 holds is decided where the project is installed, so each branch is audited. Nothing that the file says is
-carried out; includes are named for the caller, who knows what lies inside the project.
+carried out; includes are named for the caller, who knows what lies inside the project. Where pip and uv read a
+line differently, what either of them would install is read.
 """
 
+import codecs
 import enum
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from appsecgate.advisories.pep440 import canonical_name, parse_version
@@ -31,6 +34,18 @@ class Origin(enum.StrEnum):
     """The public Python package index, by its own name."""
     PRIVATE = "private"
     """Another index; it may be a mirror."""
+    OWN = "own"
+    """A directory of the project: nobody expects the index to know it."""
+
+
+class Naming(enum.StrEnum):
+    """How far a requirement's name binds what gets installed."""
+
+    STATED = "stated"
+    GUESSED = "guessed"
+    """From a URL or a path, which may hold a package of any name."""
+    PROJECT = "project"
+    """The project itself (``.``): what it needs stands in its own manifests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,16 @@ class Requirement:
     origin: Origin = Origin.UNSAID
     pinned_in: str = ""
     """``path:line`` of the pin where another file holds it."""
+    wanted: tuple[tuple[str, str], ...] = ()
+    """(operator, version) of an unpinned one, as far as PEP 440 has it."""
+    naming: Naming = Naming.STATED
+    conditional: bool = False
+    """It has a marker, so that it does not hold everywhere: as a constraint it pins nothing for certain."""
+
+    @property
+    def may_be_any(self) -> bool:
+        """Whether it may bring a package of any name."""
+        return self.naming is Naming.GUESSED or (not self.name and self.naming is not Naming.PROJECT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,64 +98,94 @@ class DependencyFile:
 _REQ_PUBLIC_FILE = re.compile(r"https?://[^/]+(?:/[^/]+)*?/packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}/[^/]+")
 _REQ_COMMENT = re.compile(r"(?:^|\s)#.*$")
 _PEP508_NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*"
+_REQ_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
 _REQ_SPECIFIED = re.compile(_PEP508_NAME + r"(?P<specifiers>(?:[(=<>!~].*)?)", re.ASCII)
 _REQ_DIRECT = re.compile(_PEP508_NAME + r"@(?P<reference>.+)", re.ASCII)
 _REQ_SPECIFIER = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([^\s,;()]+)\s*")
 _REQ_ARCHIVE = re.compile(r"\.(?:whl|zip|tar\.gz|tgz|tar\.bz2|tbz|tar\.xz|tar)$", re.IGNORECASE)
-_REQ_PATH = re.compile(r"(?:\.{0,2}[/\\]|\.{1,2}$|[A-Za-z]:[/\\]|~[/\\])")
+_REQ_PATH = re.compile(r"(?:\.{0,2}[/\\]|\.{1,2}(?:\[|$)|[A-Za-z]:[/\\]|~[/\\])")
 _REQ_REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?:git|hg|svn|bzr)\+|file:", re.IGNORECASE)
 _REQ_OPTIONS = re.compile(r"\s--?(?:hash|global-option|install-option|config-settings?|C)\b[=\s]?.*$")
 
+_REQ_CODING = re.compile(r"coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_REQ_CODECS = frozenset({"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252"})
+
 _REQ_FILE_OPTIONS = {"-r": False, "--requirement": False, "-c": True, "--constraint": True}
 _REQ_EDITABLE_OPTIONS = frozenset({"-e", "--editable"})
-_REQ_HARMLESS = (
-    "-i --index-url --pypi-url --extra-index-url --no-index -f --find-links --no-binary --only-binary --prefer-binary"
-    " --pre --trusted-host --require-hashes --use-feature --process-dependency-links --always-unzip -Z"
+_REQ_FLAGS = "--no-index --prefer-binary --require-hashes --pre --process-dependency-links --always-unzip -Z"
+_REQ_VALUED = (
+    "-r --requirement -c --constraint -e --editable -i --index-url --pypi-url --extra-index-url -f --find-links"
+    " --no-binary --only-binary --trusted-host --use-feature"
+    " --hash --global-option --install-option --config-settings --config-setting -C"
 )
-_REQ_HARMLESS_OPTIONS = frozenset(_REQ_HARMLESS.split())
-_REQ_SHORT_OPTIONS = ("-r", "-c", "-e", "-i", "-f")
+_REQ_TAKES_VALUE = {**dict.fromkeys(_REQ_FLAGS.split(), False), **dict.fromkeys(_REQ_VALUED.split(), True)}
 
 
 def parse_requirements(text: str) -> DependencyFile:
     """Read a requirements or constraints file."""
     requirements: list[Requirement] = []
     includes: list[Include] = []
+    if codec := _hiding_codec(text):
+        requirements.append(_unreadable_requirement(1, f"pip would decode it as {codec}"))
     for line, content in _requirement_lines(text):
-        if len(requirements) >= MAX_REQUIREMENTS:
+        if len(requirements) + len(includes) >= MAX_REQUIREMENTS:
             requirements.append(Requirement("", None, line, EvidenceReason.PARTIAL, "more requirements than are read"))
             break
-        if not content.startswith("-"):
-            requirements.append(parse_requirement(content, line))
+        asked, options = _split_at_options(content)
+        if asked:  # options of a requirement do not choose the package
+            requirements.append(parse_requirement(asked, line))
             continue
-        option, value = _split_requirement_option(content)
-        if option in _REQ_FILE_OPTIONS:
-            includes.append(Include(value, line, _REQ_FILE_OPTIONS[option]))
-        elif option in _REQ_EDITABLE_OPTIONS:
-            requirements.append(_editable_requirement(value, line))
-        elif option not in _REQ_HARMLESS_OPTIONS:
-            requirements.append(
-                Requirement("", None, line, EvidenceReason.PARSE_FAILED, "an option that pip does not know")
-            )
+        given = _requirement_options(options)
+        if given is None:
+            requirements.append(_unreadable_requirement(line, "an option that pip does not know"))
+            continue
+        editable = [value for option, value in given if option in _REQ_EDITABLE_OPTIONS]
+        requirements += [_editable_requirement(value, line) for value in editable]
+        named = [(_REQ_FILE_OPTIONS[option], value) for option, value in given if option in _REQ_FILE_OPTIONS]
+        lists = [Include(value, line, False) for is_constraint, value in named if not is_constraint]
+        # pip takes a line's first constraint alone, and none beside a list
+        includes += lists or [Include(value, line, True) for _, value in named[:1]]
     return DependencyFile(tuple(requirements), tuple(includes))
+
+
+def _unreadable_requirement(line: int, why: str) -> Requirement:
+    return Requirement("", None, line, EvidenceReason.PARSE_FAILED, why)
+
+
+def _hiding_codec(text: str) -> str:
+    """The codec of a coding line (PEP 263, which pip heeds) under which text may say something else; "" else.
+
+    In UTF-7 a comment can hold a line break, and a requirement behind it.
+    """
+    for name in dict.fromkeys(_REQ_CODING.findall(text)):
+        try:
+            codec = codecs.lookup(name).name
+        except (LookupError, ValueError):
+            continue  # pip stops at it
+        if codec not in _REQ_CODECS:
+            return codec[:40]
+    return ""
 
 
 def parse_requirement(text: str, line: int) -> Requirement:
     """One PEP 508 requirement, path or URL; its marker, extras and hashes are dropped."""
     text = " ".join(_REQ_OPTIONS.sub("", text).split())  # long runs of blanks would cost square time below
     if len(text) > MAX_REQUIREMENT_CHARS:
-        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, "this line is too long")
+        return _unreadable_requirement(line, "this line is too long")
     if "${" in text:
         return Requirement("", None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, "named by an environment variable")
     direct = _REQ_DIRECT.fullmatch(text)
     if direct is not None:
         return referenced_requirement(canonical_name(direct["name"]), direct["reference"], line)
-    text = text.partition(";")[0].strip()
+    text, _, marker = text.partition(";")
+    text = text.strip()
     if _REQ_REFERENCE.match(text) or _REQ_PATH.match(text) or _REQ_ARCHIVE.search(text):
         return referenced_requirement("", text, line)
     match = _REQ_SPECIFIED.fullmatch(text)
     if match is None:
-        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, "this line is no requirement")
-    return specified_requirement(canonical_name(match["name"]), match["specifiers"], line)
+        return _unreadable_requirement(line, "this line is no requirement")
+    found = specified_requirement(canonical_name(match["name"]), match["specifiers"], line)
+    return replace(found, conditional=True) if marker.strip() else found
 
 
 def specified_requirement(name: str, specifiers: str, line: int, origin: Origin = Origin.UNSAID) -> Requirement:
@@ -147,7 +202,8 @@ def specified_requirement(name: str, specifiers: str, line: int, origin: Origin 
     if not pins:
         wanted = ",".join(f"{operator}{value}" for operator, value in found)[:60]
         why = f"{name} is not pinned" + (f" ({wanted})" if wanted else "")
-        return Requirement(name, None, line, EvidenceReason.UNPINNED_DEPENDENCY, why, origin)
+        unpinned = EvidenceReason.UNPINNED_DEPENDENCY
+        return Requirement(name, None, line, unpinned, why, origin, wanted=tuple(found[:20]))
     versions = {parsed.key: parsed.text for pin in pins if (parsed := parse_version(pin)) is not None}
     if len(versions) != 1:
         why = (
@@ -168,9 +224,23 @@ def referenced_requirement(name: str, reference: str, line: int) -> Requirement:
     if re.match(r"(?:git|hg|svn|bzr)\+|git@", reference, re.IGNORECASE):
         what = "a version control address"
     told_name, version = _named_by_archive(reference)
+    naming = _binding(name, reference)
     name = name or told_name or _guessed_name(reference)
     words = f"{name} comes from {what}" if name else f"a package comes from {what}"
-    return Requirement(name, version if name == told_name else None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words)
+    pinned = version if name == told_name else None
+    return Requirement(name, pinned, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=naming)
+
+
+def _binding(name: str, reference: str) -> Naming:
+    """pip holds ``name @ …`` and a wheel's file name against the package's own metadata, ``#egg=`` it does not."""
+    if name or re.search(r"\.whl(?:[#?;]|$)", reference, re.IGNORECASE):
+        return Naming.STATED
+    return Naming.PROJECT if re.fullmatch(r"(?:file:)?\./?(?:\[[^\]]*\])?", reference) else Naming.GUESSED
+
+
+def package_name(text: str) -> str:
+    """A name normalised (PEP 503); "" where it is none (PEP 508)."""
+    return canonical_name(text) if _REQ_NAME.fullmatch(text) else ""
 
 
 def is_public_file(url: str) -> bool:
@@ -189,9 +259,10 @@ def _guessed_name(reference: str) -> str:
 
 
 def _editable_requirement(value: str, line: int) -> Requirement:
-    name = referenced_requirement("", value.partition("[")[0], line).name
-    words = f"{name or 'a package'} is installed in editable form"
-    return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words)
+    stated = _REQ_DIRECT.fullmatch(value)
+    found = referenced_requirement(canonical_name(stated["name"]) if stated else "", value.partition("[")[0], line)
+    words = f"{found.name or 'a package'} is installed in editable form"
+    return Requirement(found.name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=found.naming)
 
 
 def _named_by_archive(reference: str) -> tuple[str, str | None]:
@@ -212,41 +283,72 @@ def _named_by_archive(reference: str) -> tuple[str, str | None]:
 
 
 def _requirement_lines(text: str) -> Iterator[tuple[int, str]]:
-    """(first line's number, text) with continuations joined, then comments dropped, as pip does it."""
+    """(first line's number, text) with continuations joined, then comments dropped, as pip does it.
+
+    pip begins a new line at form feeds and the like too. A backslash at the end of a comment joins lines for pip and
+    not for uv: it is not heeded, so that no requirement disappears behind it.
+    """
     pending: list[str] = []
     first = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        comment = line.lstrip().startswith("#")
-        if line.endswith("\\") and not comment:
+    for number, line in _physical_lines(text):
+        bare = _REQ_COMMENT.sub("", line)
+        if line.endswith("\\") and bare == line:
             first = first or number
-            pending.append(line[:-1])
+            pending.append(line.strip("\\"))
             continue
-        # a comment line ends a continued one, as in pip
-        joined = "".join([*pending, " " + line if comment and pending else line])
-        content = _REQ_COMMENT.sub("", joined).strip()
+        content = "".join([*pending, bare]).strip()
         if content:
             yield first or number, content
         pending, first = [], 0
-    content = _REQ_COMMENT.sub("", "".join(pending)).strip()
+    content = "".join(pending).strip()
     if content:
         yield first, content
 
 
-def _split_requirement_option(content: str) -> tuple[str, str]:
-    """``-r base.txt``, ``-rbase.txt``, ``--requirement=base.txt`` → (option, value)."""
-    option, equals, value = content.partition("=")
-    if content.startswith("--") and equals and not re.search(r"\s", option):
-        return option, _unquoted_option(value)
-    parts = content.split(None, 1)
-    for short in _REQ_SHORT_OPTIONS:
-        if content.startswith(short) and not content.startswith("--") and len(parts[0]) > 2:
-            return short, _unquoted_option(content[2:].lstrip("= "))
-    return parts[0], _unquoted_option(parts[1] if len(parts) > 1 else "")
+def _physical_lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for part in line.splitlines():
+            yield number, part
+        if not line:
+            yield number, ""
 
 
-def _unquoted_option(value: str) -> str:
+def _split_at_options(content: str) -> tuple[str, str]:
+    """What stands before the first word that begins with a dash, and the rest: as pip parts a line."""
+    words = content.split(" ")
+    at = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+    return " ".join(words[:at]), " ".join(words[at:])
+
+
+def _requirement_options(text: str) -> list[tuple[str, str]] | None:
+    """``-r base.txt``, ``-rbase.txt``, ``--pre --requirement=base.txt`` → (option, value); None where pip stops.
+
+    As pip's parser has it: several options may stand on a line, and other words are passed over.
+    """
+    if len(text) > MAX_REQUIREMENT_CHARS:
+        return None
     try:
-        words: Sequence[str] = shlex.split(value)
+        words = deque(shlex.split(text))
     except ValueError:
-        return value.strip()
-    return words[0] if words else ""
+        return None
+    found: list[tuple[str, str]] = []
+    while words:
+        word = words.popleft()
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            continue
+        option, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+        takes = _REQ_TAKES_VALUE.get(_whole_option(option))
+        if takes is None or (equals and not takes) or (takes and not equals and not words):
+            return None
+        found.append((_whole_option(option), value if equals else words.popleft() if takes else ""))
+    return found
+
+
+def _whole_option(option: str) -> str:
+    """A long option may be cut short as long as it stays the only one that begins so."""
+    if option in _REQ_TAKES_VALUE or not option.startswith("--"):
+        return option
+    longer = [known for known in _REQ_TAKES_VALUE if known.startswith(option)]
+    return longer[0] if len(longer) == 1 else option

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ from tests.support import OSV_EXAMPLES, PACKAGE, ROOT, ScannerCase, call, option
 
 FULL = os.environ.get("APPSECGATE_TEST_ADVISORIES", "")
 LOCKS = ROOT / "tests" / "data" / "locks"
-ORACLE = ROOT / "tests" / "evidence" / "osv_oracle.py"
+ORACLE = ROOT / "tests" / "data" / "osv_oracle.py"
 NAMED = (("django", "3.2.0"), ("requests", "2.19.0"), ("pyyaml", "5.1"))
 
 
@@ -131,7 +132,7 @@ class OfflineAudit(DependencyCase):
         self.sources = full_database()
         with zipfile.ZipFile(FULL) as archive:
             documents = [json.loads(archive.read(name)) for name in sorted(archive.namelist())]
-        pins = {}
+        pins: dict[str, str] = {}
         for document in documents:
             for entry in document["affected"]:
                 plain = [version for version in entry.get("versions", []) if version.replace(".", "").isdigit()]
@@ -163,7 +164,7 @@ class LockFiles(DependencyCase):
 
 class BadCopies(DependencyCase):
     def verdict(self, text: str = "shortbread==2.2\n", days: int = 0) -> tuple[str, str]:
-        """(verdict, or what pip-audit's evidence says; its reason) of a scan so many days from now."""
+        """(verdict, or what pip-audit's evidence says; its reason) of a scan so many days after 2026-01-20."""
         self.write("requirements.txt", text)
         later = datetime(2026, 1, 20, tzinfo=UTC) + timedelta(days=days)
         session = self.opened(
@@ -188,10 +189,10 @@ class BadCopies(DependencyCase):
 
         def emptied() -> None:
             good()
-            import sqlite3
-
-            with sqlite3.connect(self.data / ADVISORY_FILE) as connection:
-                connection.executescript("DELETE FROM record; DELETE FROM package; UPDATE meta SET value='0' WHERE key='records'")
+            connection = sqlite3.connect(self.data / ADVISORY_FILE)
+            connection.executescript(
+                "DELETE FROM record; DELETE FROM package; UPDATE meta SET value = '0' WHERE key = 'records'"
+            )
             connection.close()
 
         def damaged() -> None:
@@ -376,6 +377,19 @@ class Fixing(DependencyCase):
         self.write("base.txt", "git+https://host.example/harmless.git\n")
         result = verify_fix(call(session), VerifyFixInput(finding, FixStatus.FIXED))
         self.assertEqual((result.verified_status, result.reason_code), (FixStatus.NOT_FIXED, ReasonCode.UNPINNED))
+
+    def test_a_lock_edited_by_hand_is_no_fix_where_the_range_forbids_it(self) -> None:
+        self.write("pyproject.toml", '[project]\nname = "x"\ndependencies = [\n  "shortbread>=1,<2",\n]\n')
+        lock = 'version = 1\n[[package]]\nname = "shortbread"\nversion = "{}"\n'
+        self.write("uv.lock", lock.format("1.0"))
+        session = self.open()
+        finding = self.finding(session, "pyproject.toml")
+        self.write("uv.lock", lock.format("2.2"))
+        result = verify_fix(call(session), VerifyFixInput(finding, FixStatus.FIXED))
+        self.assertEqual((result.verified_status, result.reason_code), (FixStatus.NOT_FIXED, ReasonCode.UNPINNED))
+        self.write("pyproject.toml", '[project]\nname = "x"\ndependencies = [\n  "shortbread>=2.2",\n]\n')
+        result = verify_fix(call(session), VerifyFixInput(finding, FixStatus.FIXED))
+        self.assertIs(result.verified_status, FixStatus.FIXED, result)
 
     def test_a_pin_that_moves_to_another_manifest_is_not_fixed(self) -> None:
         self.write("requirements.txt", "shortbread==1.0\n")

@@ -10,7 +10,7 @@ from appsecgate.scanners.lockfiles import (
     parse_pylock,
     parse_uv_lock,
 )
-from appsecgate.scanners.manifests import parse_manifest
+from appsecgate.scanners.manifests import parse_manifest, resolve_manifest
 from appsecgate.scanners.requirements import Origin, Requirement
 
 LOCKS = Path(__file__).resolve().parent.parent / "data" / "locks"
@@ -158,9 +158,12 @@ class Locks(unittest.TestCase):
         self.assertEqual([item.line for item in found], [4, 7, 14])
         self.assertNotIn("secret", found[2].detail)
 
-    def test_uv_leaves_the_project_and_its_workspace_out_and_names_the_rest(self) -> None:
-        found = [short(item) for item in parse_uv_lock(UV).requirements]
+    def test_uv_leaves_the_project_out_audits_its_members_and_names_the_rest(self) -> None:
+        requirements = parse_uv_lock(UV).requirements
+        found = [short(item) for item in requirements]
+        self.assertIs(requirements[0].origin, Origin.OWN)
         want = [
+            ("member", "0.1.0", EvidenceReason.NONE),
             ("outside", "0.1.0", UNSUPPORTED),
             ("from-git", "1.0", UNSUPPORTED),
             ("rare", "1.0", EvidenceReason.NONE),
@@ -169,7 +172,8 @@ class Locks(unittest.TestCase):
 
     def test_pdm_extras_are_one_package(self) -> None:
         found = [short(item) for item in parse_pdm_lock(PDM).requirements]
-        self.assertEqual(found, [("requests", "2.19.0", EvidenceReason.NONE), ("local", "1.0", UNSUPPORTED)])
+        want = [("local", "1.0", UNSUPPORTED), ("own", "1.0", EvidenceReason.NONE)]
+        self.assertEqual(found, [("requests", "2.19.0", EvidenceReason.NONE), *want])
 
     def test_pylock_names_what_is_no_release(self) -> None:
         found = [short(item) for item in parse_pylock(PYLOCK).requirements]
@@ -206,6 +210,31 @@ class Locks(unittest.TestCase):
             with self.subTest(name=name, text=text[:20]):
                 (found,) = parse_manifest(name, text).requirements
                 self.assertIs(found.problem, EvidenceReason.PARSE_FAILED)
+
+    def test_what_lies_beyond_the_limit_is_named(self) -> None:
+        toml = "".join(f'[[package]]\nname = "p{number}"\nversion = "1"\n' for number in range(20_005))
+        entries = {f"p{number}": {"version": "==1"} for number in range(20_005)}
+        for name, text in (("poetry.lock", toml), ("Pipfile.lock", json.dumps({"default": entries}))):
+            with self.subTest(name=name):
+                found = parse_manifest(name, text).requirements
+                self.assertEqual(len(found), 20_001)
+                self.assertIs(found[-1].problem, EvidenceReason.PARTIAL)
+                resolved = resolve_manifest(name, {name: text})
+                self.assertIn(EvidenceReason.PARTIAL, {item.problem for item in resolved})
+
+    def test_a_name_that_is_none_is_named_and_hides_no_other(self) -> None:
+        odd = ("a b", "-x", "x\n", "\U0001f600", "ſhortbread", "", "a" * 300)
+        toml = "".join(f"[[package]]\nname = {json.dumps(name, ensure_ascii=False)}\nversion = '1'\n" for name in odd)
+        entries = {name: {"version": "==1"} for name in odd}
+        for path, text in (("uv.lock", toml), ("Pipfile.lock", json.dumps({"default": entries}))):
+            with self.subTest(path=path):
+                found = parse_manifest(path, text).requirements
+                self.assertEqual([short(item) for item in found], [("", None, EvidenceReason.PARSE_FAILED)] * len(odd))
+
+    def test_an_editable_package_that_is_not_the_project_itself_is_named(self) -> None:
+        entries = {"me": {"path": ".", "editable": True}, "django": {"path": "./vendored/django", "editable": True}}
+        found = parse_pipfile_lock(json.dumps({"default": entries})).requirements
+        self.assertEqual([short(item) for item in found], [("django", None, UNSUPPORTED)])
 
     def test_an_empty_lock_asks_for_nothing(self) -> None:
         self.assertEqual(parse_uv_lock("version = 1\n").requirements, ())

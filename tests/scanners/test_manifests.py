@@ -142,6 +142,33 @@ class Declarations(unittest.TestCase):
         compiled = {"requirements.in": "django\n", "requirements.txt": "django==3.2.0\n"}
         self.assertEqual(rows("requirements.in", compiled), [("django", "3.2.0", 1, "requirements.txt:1")])
 
+    def test_a_lock_that_does_not_fit_the_range_pins_nothing(self) -> None:
+        lock = '[[package]]\nname = "django"\nversion = "4.2"\n'
+        for wanted, fits in (
+            ('"django<4"', False),
+            ('"django~=3.2"', False),
+            ('"django==3.*"', False),
+            ('"django!=4.2"', False),
+            ('"django>=5"', False),
+            ('"django>=3,<5"', True),
+            ('"django~=4.1"', True),
+            ('"django==4.*"', True),
+            ('"django>3.9,!=4.1.*"', True),
+            ('"django"', True),
+        ):
+            with self.subTest(wanted=wanted):
+                files = {"pyproject.toml": f"[project]\ndependencies = [{wanted}]\n", "uv.lock": lock}
+                self.assertEqual(problems("pyproject.toml", files), [] if fits else [("django", EvidenceReason.UNPINNED_DEPENDENCY)])
+                self.assertIn(("django", "4.2"), [row[:2] for row in rows("pyproject.toml", files)])
+        for wanted, fits in (
+            ("^3.2", False), ("^4.1", True), ("~4.2", True), ("~4.1", False), ("~4", True), (">=3,<4", False), ("*", True),
+            ("^3.2 || ^4", True), ("^0.4.2", False), ("4.2", True), ("^4.2.1", False),
+        ):  # fmt: skip
+            with self.subTest(wanted=wanted):
+                text = f'[tool.poetry.dependencies]\ndjango = "{wanted}"\n'
+                files = {"pyproject.toml": text, "poetry.lock": lock}
+                self.assertEqual(problems("pyproject.toml", files), [] if fits else [("django", EvidenceReason.UNPINNED_DEPENDENCY)])
+
     def test_setup_files_are_read_and_never_run(self) -> None:
         cfg = "[options]\ninstall_requires =\n    a==1\n    b>=2; python_version<'3'\n[options.extras_require]\nx = c==1;d==2\n"
         self.assertEqual(
@@ -181,13 +208,47 @@ class Declarations(unittest.TestCase):
         ):
             with self.subTest(path=path, text=text[:20]):
                 self.assertEqual(problems(path, {path: text}), [("", EvidenceReason.PARSE_FAILED)])
+        for text in ('[project]\ndependencies = "x"\n', "[project]\ndependencies = [1, {}]\n"):
+            with self.subTest(text=text):
+                self.assertEqual(problems("pyproject.toml", {"pyproject.toml": text}), [("", EvidenceReason.PARSE_FAILED)])
+        self.assertEqual(rows("pyproject.toml", {"pyproject.toml": "tool = 3\nproject = []\n"}), [])
+
+    def test_what_takes_the_place_of_a_declared_version_is_read(self) -> None:
+        for path, text in (
+            ("pyproject.toml", '[project]\ndependencies = ["django==4.2"]\n[tool.uv]\noverride-dependencies = ["django==3.2.0"]\n'),
+            ("pyproject.toml", '[project]\ndependencies = ["django==4.2"]\n[tool.pdm.resolution.overrides]\ndjango = "3.2.0"\n'),
+            ("pyproject.toml", '[tool.hatch.envs.default]\ndependencies = ["django==3.2.0"]\n'),
+            ("pyproject.toml", '[tool.rye]\ndev-dependencies = ["django==3.2.0"]\n'),
+            ("setup.cfg", "[options]\ninstall-requires =\n  django==3.2.0\n"),
+            ("setup.cfg", "[options]\nsetup_requires =\n  django==3.2.0\n"),
+            ("setup.py", "from setuptools import setup as go\ngo(install_requires=['django==3.2.0'])\n"),
+            ("setup.py", "import setuptools\nsetuptools.setup(install_requires='x==1\\ndjango==3.2.0 # c')\n"),
+        ):
+            with self.subTest(path=path, text=text):
+                self.assertIn(("django", "3.2.0"), [row[:2] for row in rows(path, {path: text})])
+
+    def test_a_setup_file_that_computes_its_requirements_is_named(self) -> None:
         for text in (
-            '[project]\ndependencies = "x"\n',
-            "[project]\ndependencies = [1, {}]\n",
-            "tool = 3\nproject = []\n",
+            "from setuptools import setup as go\ngo(**{'name': 'x'})\n",
+            "import setuptools\ngetattr(setuptools, 'set' + 'up')(name='x')\n",
+            "import setuptools\narguments = {}\narguments['install_requires'] = ['x']\nsetuptools.setup(name='x')\n",
+            "from setuptools import setup\nd = setup(name='x')\nd.install_requires = ['x']\n",
+            "from setuptools import setup\nsetup(install_requires=open('x').read().split())\n",
+            "from setuptools import setup\nsetup(install_requires=['a==1'] + more)\n",
         ):
             with self.subTest(text=text):
-                self.assertEqual(rows("pyproject.toml", {"pyproject.toml": text}), [])
+                self.assertIn(("", EvidenceReason.UNSUPPORTED_DEPENDENCY), problems("setup.py", {"setup.py": text}))
+        plain = "import setuptools\nsetuptools.setup()\n"
+        self.assertEqual(rows("setup.py", {"setup.py": plain}), [])
+
+    def test_files_that_include_each_other_end_in_bounded_time(self) -> None:
+        many = "".join(f"p{number}==1\n" for number in range(19_000))
+        everyone = "".join(f"-r {number}.txt\n" for number in range(300))
+        files = {f"{number}.txt": everyone + many.replace("p", f"q{number}-") for number in range(300)}
+        began = time.monotonic()
+        found = resolve_manifest("0.txt", {"0.txt": files["0.txt"], **files})
+        self.assertIn(EvidenceReason.PARTIAL, {item.problem for item in found})
+        self.assertLess(time.monotonic() - began, 120)
 
     def test_hostile_files_are_read_in_linear_time(self) -> None:
         blanks, many = " " * 300_000, range(20_000)

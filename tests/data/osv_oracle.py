@@ -5,10 +5,10 @@ Reads {"sources": [directory or zip …], "pins": [[name, version] …]} on stdi
 """
 
 import json
-import os
 import re
 import sys
 import zipfile
+from pathlib import Path
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -17,17 +17,12 @@ RANKS = ("CVE-", "GHSA-", "PYSEC-")
 
 
 def documents(sources):
-    for source in sources:
-        if os.path.isdir(source):
-            for name in sorted(os.listdir(source)):
-                if name.endswith(".json"):
-                    with open(os.path.join(source, name), encoding="utf-8") as file:
-                        yield json.load(file)
+    for source in map(Path, sources):
+        if source.is_dir():
+            yield from (json.loads(path.read_text("utf-8")) for path in sorted(source.glob("*.json")))
         else:
             with zipfile.ZipFile(source) as archive:
-                for name in sorted(archive.namelist()):
-                    if name.endswith(".json"):
-                        yield json.loads(archive.read(name))
+                yield from (json.loads(archive.read(name)) for name in sorted(archive.namelist()))
 
 
 def parsed(text):
@@ -83,7 +78,8 @@ def main():
             (record["id"], entry)
             for record in records
             for entry in record["affected"]
-            if entry["package"]["ecosystem"] == "PyPI" and canonicalize_name(entry["package"]["name"]) == canonicalize_name(name)
+            if entry["package"]["ecosystem"] == "PyPI"
+            and canonicalize_name(entry["package"]["name"]) == canonicalize_name(name)
         ]
         version = Version(text)
         flaws = sorted({canonical(group[record_id]) for record_id, entry in entries if touches(entry, version)})
