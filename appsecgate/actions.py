@@ -1,7 +1,8 @@
 """Next actions: calls that work as they stand, written the way a model calls a tool."""
+# ruff: noqa: S608 -- these are texts for the client, who sends them to the query sandbox
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 
 def call_text(tool: str, **arguments: str | Sequence[str]) -> str:
@@ -25,8 +26,17 @@ def context_actions(ids: Sequence[str]) -> tuple[str, ...]:
 def query_action(where: str, limit: int = 50) -> str:
     """A query that lists findings, worst first."""
     order = "CASE severity WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 3 ELSE 4 END"
-    sql = (
+    sql = (  # a text for the client, who sends it to the query sandbox
         "SELECT logical_id, severity, rule_id, file_path, line_start, status FROM v_findings "
         f"WHERE {where} ORDER BY {order}, file_path, line_start LIMIT {limit}"
     )
     return call_text("query_findings_db", sql=sql)
+
+
+def unresolved_action(files: Collection[str] | None = None) -> str:
+    """A query that lists what is not resolved, worst first; of these files alone where they are given."""
+    where = "status IN ('open', 'shown', 'not_fixed')"
+    if files is None:
+        return query_action(where)
+    quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in sorted(files))
+    return query_action(f"file_path IN ({quoted}) AND {where}", limit=500)

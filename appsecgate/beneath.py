@@ -8,6 +8,7 @@ import contextlib
 import errno
 import itertools
 import os
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -179,3 +180,20 @@ def names_of(relative: str) -> list[str]:
     if any(name in ("", ".", "..") or "\0" in name or os.sep in name for name in names):
         raise NotReadError(EvidenceReason.OUTSIDE_PROJECT, "not a plain path below the project")
     return names
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory of ours as far as that goes, also where what ran in it took its own rights away."""
+    shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        _open_up(path)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _open_up(path: Path) -> None:
+    path.chmod(stat.S_IRWXU)
+    for folder, names, _ in os.walk(path):
+        for name in names:
+            # before os.walk goes down into it; never the target of a link
+            if not (inner := Path(folder, name)).is_symlink():
+                inner.chmod(stat.S_IRWXU)

@@ -5,11 +5,13 @@ import json
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from appsecgate import __version__
+from appsecgate.advisory_download import download_advisories
 from appsecgate.cli_render import (
     render_advisories,
     render_context,
@@ -18,9 +20,10 @@ from appsecgate.cli_render import (
     render_import,
     render_rows,
     render_scan,
+    render_status,
     render_verify,
 )
-from appsecgate.config import data_directory
+from appsecgate.config import data_directory, load_config
 from appsecgate.errors import (
     EXIT_DONE,
     EXIT_FINDINGS,
@@ -31,9 +34,10 @@ from appsecgate.errors import (
 )
 from appsecgate.exports.gitlab import gitlab_report
 from appsecgate.exports.sarif import sarif_log
-from appsecgate.model import FixStatus, Scanner, Severity
+from appsecgate.model import FixStatus, Json, Scanner, Severity
 from appsecgate.probe import probe_sentinel
 from appsecgate.process import CancelToken
+from appsecgate.redact.redactor import Redactor
 from appsecgate.session import Options, Session, utc_now
 from appsecgate.setup import diagnose, setup_scanners
 from appsecgate.store.advisory_import import import_advisories
@@ -48,7 +52,7 @@ from appsecgate.tools.scan_diff import ScanDiffInput, scan_diff
 from appsecgate.tools.scan_file import ScanFileInput, scan_file
 from appsecgate.tools.scan_project import ScanProjectInput, scan_project
 from appsecgate.tools.verify_fix import VerifyFixInput, verify_fix
-from appsecgate.typed import dump
+from appsecgate.typed import dump, load
 from appsecgate.typed_cli import add_arguments, from_namespace
 
 PATIENCE_S = 3600.0
@@ -60,6 +64,7 @@ def options_of(arguments: argparse.Namespace) -> Options:
     return Options(
         project=arguments.project,
         data_dir=arguments.data_dir,
+        settings={} if arguments.export_dir is None else {"export.dir": str(Path(arguments.export_dir).absolute())},
         environ=dict(os.environ),
         cwd=str(Path.cwd()),
         platform=sys.platform,
@@ -74,13 +79,23 @@ class Terminal:
         self.err = err
 
     def say(self, text: str) -> None:
-        self.out.write(text.rstrip("\n") + "\n")
+        self.out.write(_encodable(text.rstrip("\n") + "\n", self.out))
 
     def tell(self, text: str) -> None:
-        self.err.write(text.rstrip("\n") + "\n")
+        self.err.write(_encodable(text.rstrip("\n") + "\n", self.err))
 
     def show(self, record: Any, as_json: bool, render: Callable[[Any], str]) -> None:
         self.say(json.dumps(dump(record), indent=2, ensure_ascii=False) if as_json else render(record))
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """The text in what the stream's encoding can say: a name or a frame must not end a command."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("─", "-").encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def _call(session: Session) -> Call[Session]:
@@ -106,7 +121,7 @@ def _scan(arguments: argparse.Namespace, terminal: Terminal) -> int:
             terminal.say(_report(session, result.scan_id, arguments.format))
         else:
             terminal.show(result, arguments.format == "json", render_scan)
-        return _scan_exit(session, result, arguments.fail_on)
+        return _scan_exit(session, result, arguments.fail_on, _scanned_paths(session, arguments.diff, path))
     finally:
         session.close()
 
@@ -120,12 +135,20 @@ def _report(session: Session, scan_id: str, form: str) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False)
 
 
-def _scan_exit(session: Session, result: Any, fail_on: str | None) -> int:
+def _scanned_paths(session: Session, base: str | None, path: Path | None) -> Callable[[str], bool]:
+    """Whether a file is among those that a person asked to scan."""
+    if base is not None:
+        return frozenset(session.workspace.git.changed(base or None)).__contains__
+    start = session.workspace.relative(str(path.absolute())) if path else ""
+    return lambda name: not start or name == start or name.startswith(f"{start}/")
+
+
+def _scan_exit(session: Session, result: Any, fail_on: str | None, scanned: Callable[[str], bool]) -> int:
     if fail_on is not None:
         limit = Severity(fail_on).rank
         with session.store.read() as reader:
-            present = reader.findings(session.project_id)
-        if any(item.finding.severity.rank <= limit for item in present):
+            present = [item.finding for item in reader.findings(session.project_id)]
+        if any(finding.severity.rank <= limit and scanned(finding.file_path) for finding in present):
             return EXIT_FINDINGS
     return EXIT_DONE if result.complete else EXIT_INCOMPLETE
 
@@ -168,8 +191,14 @@ def _export(arguments: argparse.Namespace, terminal: Terminal, session: Session)
 
 
 def _history(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    history = get_scan_history(_call(session), GetScanHistoryInput(arguments.finding_id, arguments.limit))
+    asked: dict[str, Json] = {"finding_id": arguments.finding_id, "limit": arguments.limit}
+    history = get_scan_history(_call(session), load(GetScanHistoryInput, asked, name="history"))
     terminal.show(history, arguments.json, render_history)
+    return EXIT_DONE
+
+
+def _status(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    terminal.show(get_scan_history(_call(session), GetScanHistoryInput()), arguments.json, render_status)
     return EXIT_DONE
 
 
@@ -194,6 +223,13 @@ def _purge(arguments: argparse.Namespace, terminal: Terminal, session: Session) 
 def _advisories(arguments: argparse.Namespace, terminal: Terminal) -> int:
     options = options_of(arguments)
     data_dir = data_directory(options.data_dir, options.environ, options.platform)
+    config = load_config(cli={}, environ=options.environ, data_dir=data_dir, project_file=None, stored={})
+    if arguments.action == "update":
+        plain = options.environ.get("APPSECGATE_TEST_PLAIN_LOOPBACK") == "1"
+        url = arguments.url or config.advisories_url
+        report = download_advisories(url, data_dir, utc_now(), terminal.tell, plain_loopback=plain)
+        terminal.say(render_import(report))
+        return EXIT_DONE
     if arguments.action == "import":
         if not arguments.path:
             raise ArgumentError("advisories import needs a PATH.", hint="A directory of OSV records, or a zip of them.")
@@ -202,12 +238,15 @@ def _advisories(arguments: argparse.Namespace, terminal: Terminal) -> int:
         return EXIT_DONE
     status = AdvisoryIndex(data_dir).status(utc_now())
     terminal.say(render_advisories(status))
-    return EXIT_DONE if status.usable and not status.is_stale() else EXIT_INCOMPLETE
+    stale = status.is_stale(config.limits.advisories_max_age_days)
+    return EXIT_DONE if status.usable and not stale else EXIT_INCOMPLETE
 
 
 def _setup(arguments: argparse.Namespace, terminal: Terminal) -> int:
     options = options_of(arguments)
     data_dir = data_directory(options.data_dir, options.environ, options.platform)
+    if arguments.advisories:
+        terminal.say(render_import(import_advisories(Path(arguments.advisories), data_dir, utc_now())))
     done = setup_scanners(
         data_dir,
         environ=options.environ,
@@ -233,10 +272,14 @@ def _doctor(arguments: argparse.Namespace, terminal: Terminal, session: Session)
     rows = diagnose(
         session.config, session.data_dir, lambda scanner: probe_sentinel(session, scanner), advisories=status.problem
     )
+    damage = session.store.problems()
     if arguments.json:
-        terminal.say(json.dumps([dump(row) for row in rows], indent=2))
+        found = {"scanners": [dump(row) for row in rows], "database_problems": damage}
+        terminal.say(json.dumps(found, indent=2))
     else:
-        terminal.say(render_doctor(rows, status, str(session.data_dir), str(session.workspace.root)))
+        terminal.say(render_doctor(rows, status, damage, str(session.data_dir), str(session.workspace.root)))
+    if damage:
+        return EXIT_INTERNAL
     return EXIT_INCOMPLETE if any(row.problem and row.enabled for row in rows) else EXIT_DONE
 
 
@@ -254,6 +297,7 @@ def build_parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--project", metavar="DIR", help="the project (default: APPSECGATE_PROJECT, else here)")
     common.add_argument("--data-dir", metavar="DIR", help="where database and scanners live (APPSECGATE_DATA_DIR)")
+    common.add_argument("--export-dir", metavar="DIR", help="where snapshots may be written (setting export.dir)")
     parser = argparse.ArgumentParser(
         prog="appsecgate",
         description="Find, explain and verify security findings, offline. Without a command: the MCP server on stdio.",
@@ -266,7 +310,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     def add(name: str, text: str, work: Any, *parents: argparse.ArgumentParser) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".", parents=[*parents])
-        for option in ("--project", "--data-dir"):
+        for option in ("--project", "--data-dir", "--export-dir"):
             sub.add_argument(option, metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         sub.set_defaults(work=work)
         return sub
@@ -287,7 +331,7 @@ def _add_people_commands(add: Any, as_json: argparse.ArgumentParser) -> None:
     scan.add_argument("--format", choices=("table", "json", "sarif", "gitlab"), default="table", help="how to print")
     scan.add_argument(
         "--fail-on", choices=[str(s) for s in Severity], metavar="SEVERITY",
-        help="exit with 1 where a finding is at least this severe: " + ", ".join(Severity),
+        help="exit with 1 where a finding in what was scanned is at least this severe: " + ", ".join(Severity),
     )  # fmt: skip
     context = add("context", "show what is needed to fix a finding", _with_session(_context), as_json)
     context.add_argument("finding_id", metavar="ID", help="logical id or fingerprint")
@@ -299,9 +343,10 @@ def _add_people_commands(add: Any, as_json: argparse.ArgumentParser) -> None:
     query.add_argument("sql", metavar="SQL", help="for example: SELECT * FROM v_summary")
     query.add_argument("params", nargs="*", metavar="VALUE", help="values for ? placeholders")
     export = add("export", "write the public views to files", _with_session(_export), as_json)
-    export.add_argument("path", metavar="NAME", help="a new directory inside the data directory's exports/")
+    export.add_argument("path", metavar="NAME", help="a new directory in the data directory's exports/ or --export-dir")
     export.add_argument("--format", choices=[str(f) for f in SnapshotFormat], default="ndjson", help="file format")
     export.add_argument("--this-project", action="store_true", help="the current project alone")
+    add("status", "say where the work stands: what is open, claimed, unchecked", _with_session(_status), as_json)
     history = add("history", "show scans, attempts and what is still open", _with_session(_history), as_json)
     history.add_argument("finding_id", nargs="?", metavar="ID", help="one finding alone")
     history.add_argument("--limit", type=int, default=10, metavar="N", help="entries to list")
@@ -310,13 +355,15 @@ def _add_people_commands(add: Any, as_json: argparse.ArgumentParser) -> None:
 def _add_upkeep_commands(add: Any) -> None:
     setup = add("setup", "install the pinned scanners into the data directory", _setup)
     setup.add_argument("--wheelhouse", metavar="DIR", help="install from this directory alone, without a network")
+    setup.add_argument("--advisories", metavar="FILE", help="import this advisory dump too: a zip, or a directory")
     setup.add_argument("--only", action="append", metavar="NAME", help="one scanner; may be repeated")
     setup.add_argument("--reinstall", action="store_true", help="install anew what is there already")
     doctor = add("doctor", "say what is installed, alive and missing", _with_session(_doctor))
     doctor.add_argument("--json", action="store_true", help="print the result as JSON")
     advisories = add("advisories", "the local copy of the advisory database", _advisories)
-    advisories.add_argument("action", choices=("import", "status"), help="what to do")
+    advisories.add_argument("action", choices=("import", "update", "status"), help="what to do; update downloads")
     advisories.add_argument("path", nargs="?", metavar="PATH", help="a directory of OSV records, or a zip of them")
+    advisories.add_argument("--url", metavar="URL", help="for update: another address than advisories.url")
     reindex = add("reindex", "apply a changed redaction policy to stored rows", _with_session(_reindex))
     reindex.add_argument("--redaction", action="store_true", help="mask stored texts anew")
     purge = add("purge", "forget everything about the current project", _with_session(_purge))
@@ -324,12 +371,12 @@ def _add_upkeep_commands(add: Any) -> None:
 
 
 def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int:
-    """Run one command; ``serve`` is the server. Returns the exit status and never raises."""
+    """Run one command; ``serve`` is the server. Returns the exit status; raises SystemExit for wrong usage alone."""
     terminal = Terminal(sys.stdout, sys.stderr)
     arguments = build_parser().parse_args(list(argv))
-    if arguments.command in (None, "serve"):
-        return serve(arguments)
     try:
+        if arguments.command in (None, "serve"):
+            return serve(arguments)
         status: int = arguments.work(arguments, terminal)
     except AppSecGateError as error:
         terminal.tell(f"appsecgate: {error.explain()}")
@@ -338,5 +385,8 @@ def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int
         return EXIT_INTERNAL
     except KeyboardInterrupt:
         terminal.tell("appsecgate: interrupted")
+        return EXIT_INTERNAL
+    except Exception:  # the boundary: Python's own exit status for a bug is the one that says "findings"
+        terminal.tell(Redactor(os.urandom(32)).text(traceback.format_exc()))
         return EXIT_INTERNAL
     return status

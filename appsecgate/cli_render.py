@@ -8,11 +8,13 @@ from appsecgate.advisories.lookup import AdvisoryStatus
 from appsecgate.context import ContextPack
 from appsecgate.model import EvidenceState
 from appsecgate.setup import Diagnosis
+from appsecgate.start import SAMPLE_COMMAND, as_started
 from appsecgate.store.advisory_import import ImportReport
 from appsecgate.tools.get_scan_history import ScanHistory
 from appsecgate.tools.query_findings_db import QueryRows
+from appsecgate.tools.standing import Standing
 from appsecgate.verify import VerifyResult
-from appsecgate.views import FindingView
+from appsecgate.views import FindingView, HeadlineView
 
 WIDTH = 110
 
@@ -34,7 +36,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def render_scan(result: Any) -> str:
     """scan_file, scan_diff and scan_project: verdict, findings, what is missing."""
-    views: Sequence[FindingView] = getattr(result, "findings", ()) or getattr(result, "top_findings", ())
+    views: Sequence[FindingView | HeadlineView] = getattr(result, "findings", ()) or getattr(result, "top_findings", ())
     parts = []
     if views:
         parts.append(table(("severity", "rule", "where", "scanner", "id"), [_row(view) for view in views]))
@@ -47,10 +49,22 @@ def render_scan(result: Any) -> str:
     if result.missing:
         parts.append("Not verified:")
         parts += [_missing(item) for item in result.missing]
+    if result.ignored_by_repository:
+        parts.append("In the project, without effect:")
+        parts += [_ignored(item) for item in result.ignored_by_repository]
+    if result.left_out:
+        parts.append("Left out on purpose:")
+        parts += [f"  {plain(item.path, 80)}: {item.reason} {plain(item.detail)}".rstrip() for item in result.left_out]
     return "\n\n".join(part for part in parts if part)
 
 
-def _row(view: FindingView) -> tuple[object, ...]:
+def _ignored(item: Any) -> str:
+    files = ", ".join(plain(path, 80) for path in item.files[:5])
+    more = f" and {item.total - 5} more" if item.total > 5 else ""
+    return f"  {plain(item.what)}: {files}{more}"
+
+
+def _row(view: FindingView | HeadlineView) -> tuple[object, ...]:
     return view.severity, view.rule_id, f"{view.file_path}:{view.line_start}", view.scanner, view.logical_id
 
 
@@ -104,7 +118,8 @@ def _paragraphs(text: str) -> list[str]:
 
 def render_verify(result: VerifyResult) -> str:
     word = "verified" if result.verified else "not verified"
-    lines = [f"{result.verified_status} ({word}, {result.reason_code}), attempt {result.attempt_num}", plain(result.reason)]
+    head = f"{result.verified_status} ({word}, {result.reason_code}), attempt {result.attempt_num}"
+    lines = [head, plain(result.reason)]
     lines += [f"brought in: {finding_id}" for finding_id in result.new_findings]
     return "\n".join(lines)
 
@@ -118,8 +133,10 @@ def render_history(history: ScanHistory) -> str:
     coverage = "nothing in work" if history.coverage is None else f"{history.coverage:.1f} % of {history.in_work}"
     parts = [
         f"Project {plain(history.project.project_alias)} ({history.project.project_id})",
-        f"{history.attempts} attempts: {history.verified} fixed, {history.not_fixed} not fixed, "
-        f"{history.wont_fix} accepted. Coverage: {coverage}. Open: {history.open_total}.",
+        (
+            f"{history.attempts} attempts: {history.verified} fixed, {history.not_fixed} not fixed, "
+            f"{history.wont_fix} accepted. Coverage: {coverage}. Open: {history.open_total}."
+        ),
     ]
     if history.attempt_list:
         rows = [
@@ -137,34 +154,81 @@ def render_history(history: ScanHistory) -> str:
     return "\n\n".join(parts)
 
 
+def render_status(history: ScanHistory) -> str:
+    """What a new session has to know: open, claimed and not confirmed, not analysed, the last scan, what to do."""
+    standing = history.standing
+    coverage = "nothing in work yet" if history.coverage is None else f"{history.coverage:.1f} % of {history.in_work}"
+    parts = [
+        f"Project {plain(history.project.project_alias)} ({history.project.project_id})",
+        f"Open: {history.open_total}. Coverage: {coverage}.",
+    ]
+    if history.open_findings:
+        parts.append(table(("open", "rule", "where", "scanner", "id"), [_row(view) for view in history.open_findings]))
+    if standing and standing.claimed:
+        parts.append(f"Claimed as fixed, not confirmed: {standing.claimed_total}")
+        rows = [(c.verified_at, c.reason_code, c.rule_id, c.file_path, c.logical_id) for c in standing.claimed]
+        parts.append(table(("attempt", "why", "rule", "file", "id"), rows))
+    if standing:
+        parts.append(_unchecked_line(standing))
+        if standing.unchecked:
+            files = [(u.file_path, u.reason, ", ".join(u.scanners) or "-") for u in standing.unchecked]
+            parts.append(table(("unchecked", "why", "missing"), files))
+    last = history.scans[0] if history.scans else None
+    parts.append(f"Last scan: {last.started_at}, {last.kind}, {last.verdict}." if last else "Nothing was scanned yet.")
+    if history.next_actions:
+        parts.append("\n".join(["Next:", *(f"  {plain(action)}" for action in history.next_actions)]))
+    return "\n\n".join(parts)
+
+
+def _unchecked_line(standing: Standing) -> str:
+    if standing.compared_all and not standing.unchecked_total:
+        return "Every file has been analysed as it is now."
+    reasons = ", ".join(f"{count} {reason}" for reason, count in standing.unchecked_by_reason.items()) or "none so far"
+    rest = "" if standing.compared_all else " Not every file was compared: there may be more."
+    return f"Files not analysed as they are now: {standing.unchecked_total} ({reasons}).{rest}"
+
+
 def render_import(report: ImportReport) -> str:
     lines = [
         f"{report.imported} advisories about {report.packages} packages imported, newest {report.source_date}.",
-        f"Left out: {report.withdrawn} withdrawn, {report.other_ecosystems} of other ecosystems, "
-        f"{report.rejected} unusable.",
+        (
+            f"Left out: {report.withdrawn} withdrawn, {report.other_ecosystems} of other ecosystems, "
+            f"{report.rejected} unusable."
+        ),
     ]
     return "\n".join([*lines, *(f"  {plain(problem)}" for problem in report.problems)])
 
 
 def render_advisories(status: AdvisoryStatus) -> str:
     if status.problem:
-        return f"{plain(status.problem)}. Run: python -m appsecgate advisories import PATH"
+        return as_started(f"{plain(status.problem)}. Run: {SAMPLE_COMMAND} advisories import PATH")
     return (
         f"{status.records} advisories about {status.packages} packages; the newest is of {status.source_date} "
         f"({status.age_days} days old), imported {status.imported_at}."
     )
 
 
-def render_doctor(rows: Sequence[Diagnosis], status: AdvisoryStatus, data_dir: str, project: str) -> str:
-    head = ("scanner", "version", "alive", "problem", "mend", "path")
+def _database_line(damage: Sequence[str]) -> str:
+    if not damage:
+        return "Database: sound"
+    listed = "\n".join(f"  {plain(problem)}" for problem in damage)
+    return f"Database: damaged. Move appsecgate.db aside, or put a copy from a backup in its place.\n{listed}"
+
+
+def render_doctor(
+    rows: Sequence[Diagnosis], status: AdvisoryStatus, damage: Sequence[str], data_dir: str, project: str
+) -> str:
+    head = ("scanner", "version", "alive", "problem", "path")
     body = [
-        (row.scanner, row.version or "-", row.sentinel, row.problem or "-", row.mend or "-", row.path or "-")
-        for row in rows
+        tuple(cell or "-" for cell in (row.scanner, row.version, row.sentinel, row.problem, row.path)) for row in rows
     ]
+    mends = "\n".join(["To mend it, run:", *(f"  {as_started(row.mend)}" for row in rows if row.mend)])
     return "\n\n".join(
         [
             f"Project: {plain(project)}\nData: {plain(data_dir)}",
             table(head, body),
+            *([mends] if any(row.mend for row in rows) else []),
             f"Advisories: {render_advisories(status)}",
+            _database_line(damage),
         ]
     )

@@ -82,6 +82,9 @@ class Config:
     retention: Mapping[str, int]
     """``shown``, ``fixed``, ``wont_fix``, ``false_positive``, ``attempts``, ``audit`` → days."""
     limits: Bounds
+    advisories_url: str
+    public_packages: tuple[str, ...]
+    """Normalised names that a person vouches for as public."""
     export_dir: Path | None
     export_all_projects: bool
     problems: tuple[str, ...]
@@ -268,7 +271,7 @@ def _parse_variable(spec: SettingSpec, text: str) -> Json:
                 return text
         case ValueKind.BOOLEAN:
             return {"true": True, "1": True, "false": False, "0": False}.get(text.strip().lower(), text)
-        case ValueKind.SCANNERS | ValueKind.RULES:
+        case ValueKind.SCANNERS | ValueKind.RULES | ValueKind.PACKAGES:
             return [part.strip() for part in text.split(",") if part.strip()]
         case _:
             return text
@@ -334,6 +337,8 @@ def _assemble_config(layers: Mapping[ConfigOrigin, Mapping[str, Json]], problems
             advisories_max_age_days=_config_int(value["limits.advisories_max_age_days"]),
             window_lines=_config_int(value["limits.window_lines"]),
         ),
+        advisories_url=str(value["advisories.url"]),
+        public_packages=_config_texts(value["advisories.public_packages"]),
         export_dir=None if directory is None else Path(str(directory)),
         export_all_projects=value["export.all_projects"] is True,
         problems=problems,

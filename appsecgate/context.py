@@ -14,10 +14,10 @@ from appsecgate.model import Category, FixStatus, Json, Scanner
 from appsecgate.redact.cleaning import bound_text
 from appsecgate.redact.redactor import Redactor
 from appsecgate.session import Session
-from appsecgate.shown import RESULT_CHARS, fit, result_chars, shorten
+from appsecgate.shown import RESULT_CHARS, fit, result_chars, result_text, shorten
 from appsecgate.store.findings import StoredFinding
 from appsecgate.store.reader import Reader
-from appsecgate.typed import arg
+from appsecgate.typed import arg, dump
 from appsecgate.views import LINKS, LINKS_CHARS, FindingView, ProjectRef, detailed, view_finding
 from appsecgate.workspace import LeftOut
 
@@ -38,11 +38,12 @@ UNTRUSTED = (
     "finding.owasp",
     "finding.references",
     "finding.metadata",
+    "finding.also_reported_by",
     "window.file_path",
     "window.lines",
     "window_note",
     "rule",
-    "sca.manifest_files",
+    "sca",
     "signals.git_diff",
     "signals.feedback_history",
 )
@@ -149,7 +150,6 @@ def build_pack(session: Session, reader: Reader, redactor: Redactor, stored: Sto
     window, note = _window(session, reader, redactor, stored)
     diff = _git_diff(session, redactor, finding.file_path)
     view = detailed(view_finding(finding, stored.status))
-    shown = " ".join([finding.snippet, finding.message, diff, *(window.lines if window else ())])
     pack = ContextPack(
         project=ProjectRef(session.project_id, session.alias),
         finding=view,
@@ -160,10 +160,16 @@ def build_pack(session: Session, reader: Reader, redactor: Redactor, stored: Sto
         signals=_signals(reader, session.project_id, stored, diff),
         instructions=_instructions(stored),
         output_schema=_output_schema(finding.logical_id),
-        redacted="[REDACTED:" in shown,
+        redacted=False,
         untrusted_fields=UNTRUSTED,
     )
-    return _lightened(pack)
+    pack = _lightened(pack)
+    return replace(pack, redacted=_holds_placeholder(pack))
+
+
+def _holds_placeholder(pack: ContextPack) -> bool:
+    """Anywhere but in our own instructions, which say what a placeholder is."""
+    return "[REDACTED:" in result_text(dump(replace(pack, instructions="")))
 
 
 def _lightened(pack: ContextPack) -> ContextPack:

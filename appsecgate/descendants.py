@@ -20,6 +20,12 @@ _MOST_LATE = 64
 """Descendants that can have been started before their ancestor was limited; a fork bomb has more."""
 
 
+def exit_code_of(info: "os.waitid_result | None") -> int:
+    """0-255, or minus the signal that ended the child."""
+    assert info is not None  # only a call that does not wait has no answer
+    return info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
+
+
 def _bears(pid: int, marks: Collection[bytes]) -> bool:
     with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         return not set(marks).isdisjoint(file.read().split(b"\0"))

@@ -23,6 +23,8 @@ Every failure that a user can cause or mend is one of these. Each class carries 
 
 from typing import ClassVar
 
+from appsecgate.start import as_started
+
 EXIT_DONE = 0
 EXIT_FINDINGS = 1
 EXIT_USAGE = 2
@@ -43,7 +45,10 @@ class AppSecGateError(Exception):
 
     def explain(self) -> str:
         """The message and the hint as one text for a person or a model."""
-        return f"{self} {self.hint}".strip()
+        message = str(self)
+        if message and self.hint and message[-1] not in ".!?:;…":
+            message += "."
+        return as_started(f"{message} {self.hint}".strip())
 
 
 class UsageError(AppSecGateError):
@@ -108,13 +113,13 @@ class DiskFullError(StorageError):
 class SetupError(AppSecGateError):
     code = "setup"
     exit_status = EXIT_INCOMPLETE
-    default_hint = "Run: python -m appsecgate doctor"
+    default_hint = "Run: python -P -m appsecgate doctor"
 
 
 class AdvisoryError(AppSecGateError):
     code = "advisories"
     exit_status = EXIT_INCOMPLETE
-    default_hint = "Run: python -m appsecgate advisories import PATH"
+    default_hint = "Run: python -P -m appsecgate advisories import PATH"
 
 
 class CancelledError(AppSecGateError):

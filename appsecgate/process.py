@@ -17,9 +17,7 @@ import contextlib
 import enum
 import functools
 import os
-import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -28,9 +26,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from appsecgate.descendants import kill_marked, limit_usage
+from appsecgate.beneath import remove_tree
+from appsecgate.descendants import exit_code_of, kill_marked, limit_usage
 from appsecgate.errors import CancelledError
 from appsecgate.pipes import (
     CappedOutput,
@@ -41,6 +40,8 @@ from appsecgate.pipes import (
     readable_bytes,
 )
 
+START_ERRORS = (OSError, ValueError, RuntimeError, subprocess.SubprocessError)
+"""What ``start_child`` raises where a program cannot be started."""
 _RUN_MARK = "APPSECGATE_RUN"
 _REAP_S = 5.0
 """How long a killed child may take to die; only one stuck in the kernel takes longer."""
@@ -138,11 +139,13 @@ _PIPE_EVENTS: type[PolledEvents] | type[ThreadedEvents] = (
 )
 
 
-class _Child:
+class Child:
     """A started process and everything that it starts."""
 
-    def __init__(self, popen: "subprocess.Popen[bytes]", mark: bytes) -> None:
+    def __init__(self, argv: Sequence[str], popen: "subprocess.Popen[bytes]", mark: bytes) -> None:
         assert popen.stdout is not None and popen.stderr is not None
+        self.argv = tuple(argv)
+        self.pid = popen.pid
         self.mark = mark
         self.exited = threading.Event()
         self.exit_code: int | None = None
@@ -157,7 +160,7 @@ class _Child:
         """Learn the exit code and leave the zombie, which keeps the group's number ours."""
         if hasattr(os, "waitid"):
             with contextlib.suppress(ChildProcessError):
-                self.exit_code = _exit_code_of(os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT))
+                self.exit_code = exit_code_of(os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT))
         else:
             self.exit_code = self._popen.wait()
         self.exited.set()
@@ -172,7 +175,7 @@ class _Child:
                 _kill_group(self._popen)
 
     def withdraw(self) -> None:
-        """Kill it and let ``run`` say that it was cancelled."""
+        """Kill it and let ``complete_child`` say that it was cancelled."""
         self.withdrawn = True
         self.kill()
 
@@ -185,6 +188,8 @@ class _Child:
             self._abandoned = True
         if self.exited.is_set():
             self._reap()
+        with _LIVE_LOCK:
+            _LIVE.discard(self)
 
     def _reap(self) -> None:
         with self._lock:
@@ -192,13 +197,8 @@ class _Child:
             self._reaped = True
 
 
-_LIVE: set[_Child] = set()
+_LIVE: set[Child] = set()
 _ENDED = threading.Event()
-
-
-def _exit_code_of(info: "os.waitid_result | None") -> int:
-    assert info is not None  # only a call that does not wait has no answer
-    return info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
 
 
 def run(
@@ -217,43 +217,35 @@ def run(
     the program where ``argv[0]`` is to be another name. A name without "/" is looked for in the PATH of
     ``env``. Never raises for what the program does or fails to do.
     """
-    started = time.monotonic()
-    outputs = (CappedOutput(limits.max_output_bytes), OutputTail(limits.max_stderr_bytes))
-    ending, exit_code = Ending.CANCELLED, None
-    if cancel is None or not cancel.cancelled:
-        try:
-            child = _start(argv, cwd, env, limits, executable, stdin)
-        except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as error:
-            ending = Ending.NOT_STARTED
-            outputs[1].take(f"not started: {error}".encode("utf-8", "backslashreplace"))
-        else:
-            ending = _see_through(child, outputs, limits, cancel)
-            exit_code = child.exit_code if ending is Ending.EXITED else None
-    return Completed(
-        argv=tuple(argv),
-        ending=ending,
-        exit_code=exit_code,
-        stdout=outputs[0].value(),
-        stderr=outputs[1].value(),
-        duration_ms=round((time.monotonic() - started) * 1000),
-    )
+    began = time.monotonic()
+    if cancel is not None and cancel.cancelled:
+        return _unstarted(argv, Ending.CANCELLED, b"", began)
+    try:
+        with readable_bytes(stdin) as source:
+            child = start_child(argv, cwd=cwd, env=env, limits=limits, executable=executable, stdin=source)
+    except START_ERRORS as error:
+        words = f"not started: {error}".encode("utf-8", "backslashreplace")
+        return _unstarted(argv, Ending.NOT_STARTED, words, began)
+    return complete_child(child, limits, cancel=cancel, began=began)
 
 
-def _start(
+def start_child(
     argv: Sequence[str],
+    *,
     cwd: Path,
     env: Mapping[str, str],
     limits: Limits,
-    executable: str | None,
-    stdin: bytes | None,
-) -> _Child:
+    executable: str | None = None,
+    stdin: IO[bytes] | None = None,
+) -> Child:
+    """Start a program; whoever does must ``complete_child`` or ``end`` it. Raises one of START_ERRORS."""
     if not argv:
         raise ValueError("an empty argument list")
     name = os.urandom(8).hex()
     mark = os.fsencode(f"{_RUN_MARK}={name}")
     _kill_all_at_exit()
     # under the lock, so that kill_all never misses one that is just being started
-    with readable_bytes(stdin) as source, _LIVE_LOCK:
+    with _LIVE_LOCK:
         if _ENDED.is_set():
             raise RuntimeError("our own program is ending")
         popen = subprocess.Popen(
@@ -261,7 +253,7 @@ def _start(
             executable=executable,
             cwd=cwd,
             env={**env, _RUN_MARK: name},
-            stdin=subprocess.DEVNULL if source is None else source,
+            stdin=subprocess.DEVNULL if stdin is None else stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -269,7 +261,7 @@ def _start(
         )
         try:
             limit_usage(popen.pid, mark, memory_bytes=limits.memory_bytes, cpu_s=limits.cpu_s)
-            child = _Child(popen, mark)
+            child = Child(argv, popen, mark)
         except BaseException:
             with popen:
                 _kill_group(popen)
@@ -278,8 +270,32 @@ def _start(
     return child
 
 
+def complete_child(
+    child: Child, limits: Limits, *, cancel: CancelToken | None = None, began: float | None = None
+) -> Completed:
+    """See a child through to its end, or to that of its limits, and say how it ended.
+
+    The time counts from now; ``began`` (``time.monotonic()``) is where the duration told counts from.
+    """
+    began = time.monotonic() if began is None else began
+    outputs = (CappedOutput(limits.max_output_bytes), OutputTail(limits.max_stderr_bytes))
+    ending = _see_through(child, outputs, limits, cancel)
+    return Completed(
+        argv=child.argv,
+        ending=ending,
+        exit_code=child.exit_code if ending is Ending.EXITED else None,
+        stdout=outputs[0].value(),
+        stderr=outputs[1].value(),
+        duration_ms=round((time.monotonic() - began) * 1000),
+    )
+
+
+def _unstarted(argv: Sequence[str], ending: Ending, words: bytes, began: float) -> Completed:
+    return Completed(tuple(argv), ending, None, b"", words, round((time.monotonic() - began) * 1000))
+
+
 def _see_through(
-    child: _Child, outputs: tuple[CappedOutput, OutputTail], limits: Limits, cancel: CancelToken | None
+    child: Child, outputs: tuple[CappedOutput, OutputTail], limits: Limits, cancel: CancelToken | None
 ) -> Ending:
     deadline = time.monotonic() + limits.timeout_s
     unregister = (cancel or CancelToken()).on_cancel(child.events.poke)
@@ -288,8 +304,6 @@ def _see_through(
     finally:
         unregister()
         child.end()
-        with _LIVE_LOCK:
-            _LIVE.discard(child)
         fits = [outputs[index].take(chunk) for index, chunk in child.events.rest()]
         child.events.close()
     if child.withdrawn:
@@ -298,7 +312,7 @@ def _see_through(
 
 
 def _follow(
-    child: _Child, outputs: tuple[CappedOutput, OutputTail], deadline: float, cancel: CancelToken | None
+    child: Child, outputs: tuple[CappedOutput, OutputTail], deadline: float, cancel: CancelToken | None
 ) -> Ending:
     """Collect output until the child itself has exited; who else holds its pipes open is no matter."""
     while not child.exited.is_set():
@@ -314,7 +328,7 @@ def _follow(
 
 
 def kill_all() -> None:
-    """Kill every live child with all that it started; the calls of ``run`` return CANCELLED."""
+    """Kill every live child with all that it started; the calls that wait for one return CANCELLED."""
     with _LIVE_LOCK:
         children = list(_LIVE)
     for child in children:
@@ -382,16 +396,4 @@ def private_directory(parent: Path | None = None, prefix: str = "appsecgate-") -
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        if path.exists():
-            _open_up(path)
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _open_up(path: Path) -> None:
-    path.chmod(stat.S_IRWXU)
-    for folder, names, _ in os.walk(path):
-        for name in names:
-            # before os.walk goes down into it; never the target of a link
-            if not (inner := Path(folder, name)).is_symlink():
-                inner.chmod(stat.S_IRWXU)
+        remove_tree(path)

@@ -12,8 +12,9 @@ from appsecgate.config import Config, data_directory, load_config, project_direc
 from appsecgate.model import EvidenceReason, Json, Scanner
 from appsecgate.process import CancelToken
 from appsecgate.redact.redactor import Redactor
-from appsecgate.scanners.base import Adapter, Installation
+from appsecgate.scanners.base import Adapter, Installation, Loadable
 from appsecgate.scanners.installed import locate
+from appsecgate.scanners.pool import WorkerPool
 from appsecgate.scanners.registry import make_adapters, rules_stamp
 from appsecgate.store.advisory_index import AdvisoryIndex
 from appsecgate.store.connection import Store
@@ -69,11 +70,16 @@ class Session:
         *,
         clock: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = new_uuid,
+        workers: WorkerPool | None = None,
     ) -> None:
-        """Raises ProjectError, ConfigError or a StorageError; nothing is left open then."""
+        """``workers``: what may answer instead of new processes; closed with the session.
+
+        Raises ProjectError, ConfigError or a StorageError; nothing else is left open then.
+        """
         self.options = options
         self.clock = clock
         self.new_id = new_id
+        self.workers = workers
         self.session_id = new_id()
         project = project_directory(options.project, options.environ, options.roots, options.cwd)
         self.workspace = Workspace.open(project, key=options.environ.get("APPSECGATE_PROJECT_KEY"))
@@ -81,6 +87,7 @@ class Session:
         self.store = Store.open(self.data_dir, clock=clock)
         self.advisories = AdvisoryIndex(self.data_dir)
         self._lock = threading.Lock()
+        self._refreshing = threading.Lock()
         self._adapters: dict[str, tuple[Adapter, ...]] = {}
         try:
             self.config = self._load_config()
@@ -107,10 +114,11 @@ class Session:
 
         Raises ConfigError for a mistake of a person's.
         """
-        config = self._load_config()
-        rules = rules_stamp(config, self.workspace, self.data_dir)
-        with self._lock:
-            self.config, self._rules = config, rules
+        with self._refreshing:  # one after the other: what was read first must not be put in place last
+            config = self._load_config()
+            rules = rules_stamp(config, self.workspace, self.data_dir)
+            with self._lock:
+                self.config, self._rules = config, rules
 
     def _load_config(self) -> Config:
         with self.store.read() as reader:
@@ -157,5 +165,19 @@ class Session:
             marks = reader.secret_marks(self.project_id)
         return Redactor(self.store.key, known=marks)
 
+    def warm_workers(self) -> None:
+        """Have the workers of the scanners that are there and ready load in the background; cheap to repeat."""
+        if self.workers is None:
+            return
+        zygotes = []
+        for adapter in self.adapters:
+            ready = self.config.scanners[adapter.name].enabled and adapter.unready()[0] is EvidenceReason.NONE
+            tool = self.installation(adapter.name) if ready and isinstance(adapter, Loadable) else None
+            if tool is not None and isinstance(adapter, Loadable) and (zygote := adapter.zygote(tool)) is not None:
+                zygotes.append(zygote)
+        self.workers.warm(zygotes)
+
     def close(self) -> None:
+        if self.workers is not None:
+            self.workers.close()
         self.store.close()

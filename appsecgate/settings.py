@@ -8,7 +8,7 @@ repository's, and neither of these two is trusted with everything: see ``Setting
 import enum
 import fnmatch
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -18,6 +18,7 @@ from appsecgate.model import Category, Json, Scanner
 
 MAX_SUPPRESSIONS = 200
 """Entries per origin."""
+MAX_PACKAGES = 5_000
 MAX_SETTING_CHARS = 300
 """Of one text value."""
 _SUPPRESSION_FIELDS = ("rule", "path", "category", "reason", "expires")
@@ -63,6 +64,8 @@ class ValueKind(enum.StrEnum):
     COMMAND = "absolute path, or a list that starts with one"
     RULES = 'list of "builtin" and rule files'
     DIRECTORY = "absolute path"
+    ADDRESS = "https address"
+    PACKAGES = "list of package names"
     SUPPRESSIONS = "list of tables with rule, path, category, reason, expires"
 
 
@@ -184,6 +187,17 @@ SETTINGS: tuple[SettingSpec, ...] = (
         sway=SettingSway.RESULTS, low=1, high=3650, wary_high=30,
     ),
     SettingSpec(
+        "advisories.url", ValueKind.ADDRESS, "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip",
+        "What advisories update downloads: a zip of OSV records. The server never does.",
+        reach=SettingReach.HUMAN,
+    ),
+    SettingSpec(
+        "advisories.public_packages", ValueKind.PACKAGES, [],
+        "Names of packages known to be on the public index, beside the shipped list: that no advisory speaks of them "
+        "is then good news. Of any other such package nobody can tell, so it is not verified: unknown_package.",
+        reach=SettingReach.HUMAN, sway=SettingSway.RESULTS,
+    ),
+    SettingSpec(
         "limits.window_lines", ValueKind.INTEGER, 60, "Lines of code in a context pack, at most.",
         low=5, high=400,
     ),
@@ -209,22 +223,12 @@ def check_setting(spec: SettingSpec, value: object, origin: ConfigOrigin) -> Jso
             hint="Only the human may: by command line, environment, or config.toml in the data directory.",
         )
     match spec.kind:
-        case ValueKind.TEXT:
-            return _check_setting_text(spec.key, value)
         case ValueKind.INTEGER | ValueKind.SECONDS:
             return _check_setting_number(spec, value, origin)
-        case ValueKind.BOOLEAN:
-            return _check_setting_boolean(spec, value)
-        case ValueKind.SCANNERS:
-            return _check_scanners(spec, value)
-        case ValueKind.COMMAND:
-            return _check_command(spec, value)
         case ValueKind.RULES:
             return _check_rules(spec, value, origin)
-        case ValueKind.DIRECTORY:
-            return str(_check_absolute(spec, value))
-        case ValueKind.SUPPRESSIONS:
-            return _check_suppressions(spec, value)
+        case _:
+            return _CHECKS_OF_KIND[spec.kind](spec, value)
 
 
 def _wrong_setting_type(spec: SettingSpec, value: object) -> ConfigError:
@@ -276,6 +280,25 @@ def _check_absolute(spec: SettingSpec, value: object) -> Path:
     if not path.is_absolute() or "\0" in value:
         raise ConfigError(f"{spec.key}: expected an absolute path, got {value!r}.")
     return path
+
+
+def _check_address(spec: SettingSpec, value: object) -> str:
+    text = _check_setting_text(spec.key, value)
+    if not re.fullmatch(r"https://[A-Za-z0-9.\-]+(?::[0-9]{1,5})?/[!-~]*", text):
+        raise ConfigError(f"{spec.key}: expected an https:// address without a user name.")
+    return text
+
+
+def _check_packages(spec: SettingSpec, value: object) -> list[Json]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _wrong_setting_type(spec, value)
+    if len(value) > MAX_PACKAGES:
+        raise ConfigError(f"{spec.key}: at most {MAX_PACKAGES}, got {len(value)}.")
+    for name in value:
+        if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?", name):
+            raise ConfigError(f"{spec.key}: {name[:60]!r} is no package name.")
+    names: list[Json] = [*sorted({re.sub(r"[-_.]+", "-", name).lower() for name in value})]
+    return names
 
 
 def _check_command(spec: SettingSpec, value: object) -> list[Json]:
@@ -343,6 +366,18 @@ def _check_setting_date(key: str, value: object) -> str:
         except ValueError:
             pass
     raise ConfigError(f"{key}: expected a date like 2030-01-31.")
+
+
+_CHECKS_OF_KIND: Mapping[ValueKind, Callable[[SettingSpec, object], Json]] = {
+    ValueKind.TEXT: lambda spec, value: _check_setting_text(spec.key, value),
+    ValueKind.BOOLEAN: _check_setting_boolean,
+    ValueKind.SCANNERS: _check_scanners,
+    ValueKind.COMMAND: _check_command,
+    ValueKind.DIRECTORY: lambda spec, value: str(_check_absolute(spec, value)),
+    ValueKind.ADDRESS: _check_address,
+    ValueKind.PACKAGES: _check_packages,
+    ValueKind.SUPPRESSIONS: _check_suppressions,
+}
 
 
 def suppression_from_json(entry: Mapping[str, Json], origin: ConfigOrigin) -> ConfigSuppression:

@@ -28,6 +28,7 @@ from appsecgate.process import (
     private_directory,
     run,
 )
+from appsecgate.scanners.checkov import checkov_saver
 from appsecgate.scanners.installed import (
     COMPLETE_MARKER,
     installed_program,
@@ -39,6 +40,7 @@ from appsecgate.scanners.installed import (
     why_missing,
 )
 from appsecgate.scanners.pins import INSTALLED_MB, PINS, SCANNER_PYTHON_FLOOR
+from appsecgate.scanners.stage import place_bytes
 
 VENV_TIMEOUT_S = 300.0
 PIP_TIMEOUT_S = 3600.0
@@ -61,7 +63,7 @@ _PIP_FAILURES = (
 _NO_INDEX_HINT = (
     "Without a package index: on a connected machine of the same kind run, for each of {requirements}, "
     "`pip download --only-binary :all: -d DIR REQUIREMENT`, carry DIR over, and run: "
-    "python -m appsecgate setup --wheelhouse DIR"
+    "python -P -m appsecgate setup --wheelhouse DIR"
 )
 
 
@@ -152,10 +154,22 @@ def _install_one(
             completed = run(argv, cwd=scratch, env=env, limits=Limits(timeout_s=limit_s), cancel=cancel)
             if completed.ending is not Ending.EXITED or completed.exit_code != 0:
                 raise _step_failure(scanner, completed)
+        if scanner is Scanner.CHECKOV:
+            _save_grammars(home, scratch, cancel)
     _finish_install(scanner, home)
     seconds = time.monotonic() - began
     report(f"{label}: installed in {seconds:.0f} s")
     return InstalledScanner(scanner, PINS[scanner], home, True, seconds)
+
+
+def _save_grammars(home: Path, scratch: Path, cancel: CancelToken | None) -> None:
+    """Without them every start of checkov takes longer, and the first look at a Bicep file half a minute: no error."""
+    plan = checkov_saver(venv_program(home, "python"), scratch / "saver")
+    for name, content in plan.files.items():
+        place_bytes(scratch / "saver", name, content)
+    for name in ("cwd", "tmp"):
+        (scratch / name).mkdir(mode=0o700)
+    run(plan.argv, cwd=scratch / "cwd", env=base_environment(scratch / "tmp"), limits=plan.limits, cancel=cancel)
 
 
 def _install_steps(
@@ -270,7 +284,7 @@ def _diagnose_one(
     found = locate(scanner, config, data_dir)
     own = config.scanners[scanner].command is not None
     if found is None:
-        mend = "" if own else f"python -m appsecgate setup --only {scanner}"
+        mend = "" if own else f"python -P -m appsecgate setup --only {scanner}"
         problem = why_missing(scanner, config, data_dir)
         return Diagnosis(scanner, enabled, "", "", SentinelState.NOT_RUN, problem, mend)
     sentinel = probe(scanner) if enabled else SentinelState.NOT_RUN
@@ -278,10 +292,10 @@ def _diagnose_one(
     if not enabled:
         problem = "switched off in scanners.enabled"
     elif scanner is Scanner.PIP_AUDIT and advisories:
-        problem, mend = advisories, "python -m appsecgate advisories import PATH"
+        problem, mend = advisories, "python -P -m appsecgate advisories import PATH"
     elif sentinel is not SentinelState.ALIVE:
         problem = "it did not report its known-bad sample"
-        mend = "" if own else f"python -m appsecgate setup --only {scanner} --reinstall"
+        mend = "" if own else f"python -P -m appsecgate setup --only {scanner} --reinstall"
     elif found.version != PINS[scanner]:
         problem = f"not the version that is tested with this program, {PINS[scanner]}"
     return Diagnosis(scanner, enabled, found.version, found.command[0], sentinel, problem, mend)

@@ -77,16 +77,16 @@ def verify_claims(
     judged: dict[str, Judged] = {}
     rescans: dict[str, str] = {}
     if doubtful:
-        before = _before(session, doubtful)
+        before = _before(session, doubtful, control)
         result = run_scan(session, _request(session, doubtful, before.traces), control)
         rescans = {stored.finding.file_path: result.scan_id for stored in doubtful}
         for stored in doubtful:
-            case = build_case(session, stored, result, before)
+            case = build_case(session, stored, result, before, control)
             judged[stored.finding.logical_id] = Judged(judge(case), result.scan_id, _introduced(case))
     return _store_attempts(session, claims, judged, reported_at), rescans
 
 
-def _before(session: Session, claimed: Sequence[StoredFinding]) -> Before:
+def _before(session: Session, claimed: Sequence[StoredFinding], control: Control) -> Before:
     project_id = session.project_id
     with session.store.read() as reader:
         past = {
@@ -100,7 +100,7 @@ def _before(session: Session, claimed: Sequence[StoredFinding]) -> Before:
             for logical_id in moments
         }
     lines = {logical_id: found for logical_id, found in past.items() if found is not None}
-    return Before(lines, twins, find_traces(session, claimed, moments))
+    return Before(lines, twins, find_traces(session, claimed, moments, control))
 
 
 def _request(session: Session, claimed: Sequence[StoredFinding], traces: Traces) -> ScanRequest:

@@ -10,14 +10,17 @@ from appsecgate.model import Category, EvidenceReason, EvidenceState, Finding, S
 from appsecgate.redact.redactor import Redactor
 from appsecgate.scan.looks import age_of
 from appsecgate.scan.result import ScanResult
-from appsecgate.session import Session
+from appsecgate.session import Control, Session
 from appsecgate.store.findings import StoredFinding
 from appsecgate.store.scans import FileShape
+from appsecgate.verify_syntax import was_mended
 from appsecgate.verify_traces import Moments, Traces, Trail, ages_by_commit, was_proved
 from appsecgate.workspace import LeftOut, Source
 
 MAX_SEARCHED_CHARS = 1_000_000
 """Of a file that is searched for a known secret."""
+SEARCH_RESERVE_S = 2.0
+"""Of a call's time, kept for the judgement: a search that is not over by then proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,8 @@ class Case:
     secret_at: str | None
     """Where a claimed secret's value stands on a line that is new."""
     tree_complete: bool
+    mended: bool
+    """The file is in pieces, and the parser mended it in silence."""
 
     @property
     def finding(self) -> Finding:
@@ -88,7 +93,11 @@ class Case:
         return self.line_map is not None and all(self.line_map.new_line(line) is not None for line in lines)
 
 
-def build_case(session: Session, stored: StoredFinding, result: ScanResult, before: Before) -> Case:
+def build_case(
+    session: Session, stored: StoredFinding, result: ScanResult, before: Before, control: Control
+) -> Case:
+    """Raises CancelledError."""
+    control.cancel.check()
     finding = stored.finding
     renamed = {old: new for new, old in before.traces.renames.items()}
     gone = not session.workspace.exists(finding.file_path)
@@ -101,6 +110,9 @@ def build_case(session: Session, stored: StoredFinding, result: ScanResult, befo
     ages = {name: unpack_ages(shape.ages) for name, shape in shapes.items()}
     proved = was_proved(stored)
     new_lines = frozenset(n for n, age in enumerate(ages.get(path, ()), 1) if age > moments.last_ms)
+    secret_at, searched = None, True
+    if not proved and finding.category is Category.SECRET and finding.secret_digests:
+        secret_at, searched = _secret_at(session, finding, source, new_lines, before.traces, moments, control)
     return Case(
         stored=stored,
         result=result,
@@ -114,8 +126,9 @@ def build_case(session: Session, stored: StoredFinding, result: ScanResult, befo
         newcomers=() if proved else tuple(_newcomers(session, stored, result, before.traces, shapes)),
         line_map=_line_map(session, before.lines.get(finding.logical_id), source),
         new_lines=new_lines,
-        secret_at=None if proved else _secret_at(session, finding, source, new_lines, before.traces, moments),
-        tree_complete=before.traces.complete,
+        secret_at=secret_at,
+        tree_complete=before.traces.complete and searched,
+        mended=source is not None and was_mended(session, source),
     )
 
 
@@ -180,18 +193,20 @@ def _secret_at(
     new_lines: Collection[int],
     traces: Traces,
     moments: Moments,
-) -> str | None:
-    """Where the value of a claimed secret was written since, whether or not a detector takes it for one there."""
-    if finding.category is not Category.SECRET or not finding.secret_digests:
-        return None
+    control: Control,
+) -> tuple[str | None, bool]:
+    """Where the value of a claimed secret was written since, whether or not a detector takes it for one there; and
+    whether there was the time to look everywhere."""
     redactor = session.redactor()
     if source is not None:
         place = _line_with(redactor, source, new_lines, finding.secret_digests)
         if place:
-            return place
+            return place, True
     with session.store.read() as reader:
         shapes = reader.shapes(session.project_id, traces.scanned)
     for path in traces.scanned:
+        if control.remaining_s() < SEARCH_RESERVE_S:
+            return None, False
         other = session.workspace.read(path, max_bytes=MAX_SEARCHED_CHARS)
         if path == finding.file_path or isinstance(other, LeftOut) or path not in shapes:
             continue
@@ -202,8 +217,8 @@ def _secret_at(
         young = [number for number, age in enumerate(ages, 1) if age > moments.last_ms]
         place = _line_with(redactor, other, young, finding.secret_digests)
         if place:
-            return place
-    return None
+            return place, True
+    return None, True
 
 
 def _line_with(

@@ -12,6 +12,7 @@ from appsecgate.identity.scopes import is_python_path, parse_python
 from appsecgate.model import Category, EvidenceReason, EvidenceState, Finding, FixStatus, ReasonCode, TargetEvidence
 from appsecgate.verify_case import Case, is_syntax_trouble
 from appsecgate.verify_moved import moved_away, moved_within
+from appsecgate.verify_syntax import brackets_match, is_braced
 from appsecgate.workspace import Encoding
 
 
@@ -61,8 +62,9 @@ def it_parses(case: Case) -> Judgement | None:
     if case.source is None:
         return None
     if not is_python_path(case.path):
-        # what a parser mends in silence, and reports all the same, is a slip of the hand nonetheless
-        if case.now is None or not case.path.endswith(_BRACED) or brackets_match(case.source.text):
+        # what a parser mends in silence is a slip of the hand nonetheless, reported again or not
+        reported = case.now is not None and is_braced(case.path)
+        if not case.mended and (not reported or brackets_match(case.source.text)):
             return None
         return _refuse(
             ReasonCode.PARSE_FAILED, f"The brackets of {case.path} do not match: repair its syntax, then verify again."
@@ -74,24 +76,6 @@ def it_parses(case: Case) -> Judgement | None:
 
 _NOT_FOR_PYTHON = frozenset({Encoding.UTF16, Encoding.UTF32})
 """What Python itself refuses to read as source text."""
-
-
-_BRACED = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".java", ".go", ".c", ".h", ".cc", ".cpp", ".cs", ".kt")
-_NO_CODE = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|`(?:\\.|[^`\\])*`|//[^\n]*|/\*.*?\*/', re.DOTALL
-)
-_PAIRS = {")": "(", "]": "[", "}": "{"}
-
-
-def brackets_match(text: str) -> bool:
-    """Whether every bracket of a C-like text has its partner; literals and comments are left out."""
-    opened: list[str] = []
-    for char in _NO_CODE.sub("", text):
-        if char in "([{":
-            opened.append(char)
-        elif char in _PAIRS and (not opened or opened.pop() != _PAIRS[char]):
-            return False
-    return not opened
 
 
 def _in_brackets(evidence: TargetEvidence) -> str:
@@ -295,7 +279,7 @@ def it_was_not_moved(case: Case) -> Judgement | None:
         return _refuse(
             ReasonCode.NOT_ANALYSED,
             "So many files changed that nobody can tell whether the flagged code moved into one of them: scan_project, "
-            "then verify again.",
+            "then verify again, fewer findings at once.",
         )
     return None
 

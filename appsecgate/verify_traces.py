@@ -6,6 +6,7 @@ the finding was first seen; where there is none either, its lines count as new.
 """
 
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +17,7 @@ from appsecgate.identity.lines import line_hashes, split_line_hashes
 from appsecgate.model import Category, Finding, LifeStatus
 from appsecgate.scan.looks import ages_now, arrived_ms, changed_ms
 from appsecgate.scan.renames import pair_renames
-from appsecgate.session import Session
+from appsecgate.session import Control, Session
 from appsecgate.store.findings import StoredFinding
 from appsecgate.store.reader import Reader
 from appsecgate.store.scans import FileShape
@@ -29,6 +30,8 @@ MAX_COMPARED = 60_000
 """Arrived files that are looked into; of other people's files the rest is left out."""
 MAX_COMPARED_BYTES = 64 << 20
 """Larger files are not compared: no interpreter runs source text of that size."""
+LOOKING_SHARE = 0.4
+"""Of a call's time: the rescan needs the rest."""
 CLOCK_SLACK_MS = 2_000
 UNKNOWN_SCAN_MS = 600_000
 """How long a scan may have taken of which nothing is known any more."""
@@ -93,8 +96,14 @@ def _epoch_ms(moment: str) -> int:
     return int(datetime.fromisoformat(moment).timestamp() * 1000)
 
 
-def find_traces(session: Session, stored: Sequence[StoredFinding], moments: Mapping[str, Moments]) -> Traces:
-    """Look through the tree. ``moments``: by logical id."""
+def find_traces(
+    session: Session, stored: Sequence[StoredFinding], moments: Mapping[str, Moments], control: Control
+) -> Traces:
+    """Look through the tree, for part of the call's time at the most. ``moments``: by logical id.
+
+    Raises CancelledError.
+    """
+    until = time.monotonic() + control.remaining_s() * LOOKING_SHARE
     claimed = {item.finding.file_path for item in stored}
     since = min(moments[item.finding.logical_id].first_ms for item in stored) - CLOCK_SLACK_MS
     names = {path.rpartition("/")[2] for path in claimed}
@@ -108,6 +117,10 @@ def find_traces(session: Session, stored: Sequence[StoredFinding], moments: Mapp
     search = _Search(session, stored, moments, shapes, traces, last)
     search.last_looks = {path: _epoch_ms(at) for path, (_, at) in looks.items()}
     for path in found.paths:
+        control.cancel.check()
+        if time.monotonic() > until:
+            traces.complete = False
+            break
         search.look(path, since)
     search.pair_vanished([path for path in sorted(claimed) if not session.workspace.exists(path)])
     recent = [p for p in found.paths if p not in claimed and search.arrived.get(p, 0) >= last - CLOCK_SLACK_MS]

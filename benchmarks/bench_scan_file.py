@@ -1,25 +1,18 @@
-"""scan_file over MCP beside the scanners' own command lines, one after another, on the same file.
+"""scan_file over MCP, by a server just started and by one that is warm, beside the scanners' own command lines.
 
-``python3 -m benchmarks.bench_scan_file [ROUNDS]`` prints a Markdown table. Every round scans new content, so no
-answer comes from an earlier one; the two sides take turns, so that a slow moment of the machine hits both.
+``python3 -m benchmarks.bench_scan_file [ROUNDS]`` prints Markdown. Every round scans new content, so no answer
+comes from an earlier one; the sides take turns, so that a slow moment of the machine hits all of them.
 """
 
-import os
-import shutil
-import statistics
-import subprocess
+import resource
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from appsecgate.model import Scanner
-from appsecgate.scanners.installed import scanner_home
-from tests.scanners.installed import scanners_directory
-from tests.support import OSV_EXAMPLES, PACKAGE, ROOT, McpClient, link_scanners, mcp_client, run_cli
+from appsecgate.errors import EXIT_DONE, EXIT_INCOMPLETE
+from benchmarks.measuring import Place, PlainTools, median, place, seconds, table
+from tests.support import PACKAGE, McpClient, mcp_client, run_cli
 
-EXAMPLE = ROOT / "examples" / "vulnerable-shop"
 FILES = {
     "Python": ("shop/app.py", "#"),
     "JavaScript": ("web/cart.js", "//"),
@@ -27,74 +20,97 @@ FILES = {
     "Dockerfile": ("Dockerfile", "#"),
     "requirements.txt": ("requirements.txt", "#"),
 }
+COLD_S, WARM_S, START_S = 2.0, 0.5, 0.15
 
 
-def seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
-
-
-def plain_commands(path: str) -> list[list[str]]:
-    """What a user would otherwise run on this file, with the same rules."""
-    data = scanners_directory().parent
-    semgrep, secrets, checkov = (
-        scanner_home(scanner, data) / "bin" / str(scanner)
-        for scanner in (Scanner.SEMGREP, Scanner.DETECT_SECRETS, Scanner.CHECKOV)
-    )
-    commands = [[str(secrets), "scan", "--no-verify", path]]
-    language = {".py": "python", ".js": "javascript"}.get(Path(path).suffix)
-    if language:
-        rules = str(ROOT / "appsecgate" / "rules" / f"{language}.json")
-        quiet = ["--metrics=off", "--disable-version-check", "--quiet"]
-        commands.append([str(semgrep), "scan", *quiet, "--config", rules, path])
-    if path.endswith((".tf", "Dockerfile")):
-        commands.append([str(checkov), "--compact", "--quiet", "--skip-download", "-f", path])
-    return commands
-
-
-def run_plain(project: Path, path: str) -> None:
-    environ = {"PATH": os.environ["PATH"], "HOME": str(project.parent), "SEMGREP_ENABLE_VERSION_CHECK": "0"}
-    for command in plain_commands(path):
-        subprocess.run(command, cwd=project, env=environ, capture_output=True, check=False)
-
-
-def start_seconds(project: Path, data: Path, rounds: int) -> list[float]:
+def start_seconds(here: Place, rounds: int) -> list[float]:
     """From starting the process to the answered ``initialize``."""
     times = []
     for _ in range(rounds):
         began = time.perf_counter()
-        with mcp_client(PACKAGE, project, data):
+        with mcp_client(PACKAGE, here.project, here.data):
             times.append(time.perf_counter() - began)
     return times
 
 
-def one_language(client: McpClient, project: Path, path: str, comment: str, rounds: int) -> tuple[list[float], list[float]]:
-    ours, theirs = [], []
-    original = (project / path).read_text()
-    for number in range(rounds):
-        (project / path).write_text(f"{comment} round {number}\n{original}")
-        ours.append(seconds(lambda: client.call("scan_file", path=path)))
-        theirs.append(seconds(lambda: run_plain(project, path)))
-    return ours, theirs
+class Edited:
+    """A file of the project that is new at every look."""
+
+    def __init__(self, here: Place, path: str, comment: str) -> None:
+        self._target = here.project / path
+        self._original = self._target.read_text("utf-8")
+        self._comment = comment
+        self._number = 0
+        self.path = path
+
+    def renew(self) -> None:
+        self._number += 1
+        self._target.write_text(f"{self._comment} round {self._number}\n{self._original}")
+
+    def scan(self, client: McpClient) -> float:
+        self.renew()
+        answer: dict[str, object] = {}
+        took = seconds(lambda: answer.update(client.call("scan_file", path=self.path)))
+        if not answer["findings"]:
+            raise AssertionError(f"nothing was found in {self.path}")
+        return took
 
 
-def main(rounds: int) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        project, data = Path(name) / "shop", Path(name) / "data"
-        shutil.copytree(EXAMPLE, project)
-        link_scanners(data)
-        run_cli(PACKAGE, data, "advisories", "import", str(OSV_EXAMPLES))
-        starts = start_seconds(project, data, rounds)
-        print(f"start to answered initialize: median {statistics.median(starts) * 1000:.0f} ms of {rounds}\n")
-        print("| file | scan_file, median s | the command lines, median s | ratio |")
-        print("|---|---|---|---|")
-        with mcp_client(PACKAGE, project, data) as client:
-            for label, (path, comment) in FILES.items():
-                ours, theirs = one_language(client, project, path, comment, rounds)
-                mine, plain = statistics.median(ours), statistics.median(theirs)
-                print(f"| {label} | {mine:.2f} | {plain:.2f} | {mine / plain:.2f} |", flush=True)
+def scan_cold(here: Place, edited: Edited) -> float:
+    """The first call to a server that was just started."""
+    with mcp_client(PACKAGE, here.project, here.data) as client:
+        return edited.scan(client)
+
+
+def processor_seconds(here: Place, edited: Edited) -> float:
+    """Of a scan without any server or worker, all processes together: what a busy machine does not change."""
+    edited.renew()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = ("--project", str(here.project), "scan", edited.path)
+    status, _, said = run_cli(PACKAGE, here.data, *command, cwd=here.project)
+    if status not in (EXIT_DONE, EXIT_INCOMPLETE):
+        raise AssertionError(said)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def measure(here: Place, rounds: int, say: Callable[[str], None]) -> list[list[str]]:
+    rows = []
+    plain = PlainTools(here)
+    with mcp_client(PACKAGE, here.project, here.data) as client:
+        for label, (path, comment) in FILES.items():
+            edited = Edited(here, path, comment)
+            for _ in range(2):
+                edited.scan(client)
+            time.sleep(8)  # the workers load in the background
+            cold, warm, theirs = [], [], []
+            for _ in range(rounds):
+                cold.append(scan_cold(here, edited))
+                theirs.append(sum(plain.on_file(path).values()))
+                warm.append(edited.scan(client))
+            busy = median([processor_seconds(here, edited) for _ in range(3)])
+            c, w, t = median(cold), median(warm), median(theirs)
+            kept = "yes" if c < COLD_S and w < WARM_S else "NO"
+            rows.append(
+                [label, f"{c:.2f}", f"{w:.2f}", f"{t:.2f}", f"{c / t:.2f}", f"{w / t:.2f}", f"{busy:.2f}", kept]
+            )
+            say(f"{label}: {rows[-1][1:]}")
+    return rows
+
+
+def report(rounds: int, say: Callable[[str], None] = lambda _: None) -> str:
+    with place() as here:
+        starts = median(start_seconds(here, max(rounds, 5)))
+        rows = measure(here, rounds, say)
+    head = ["file", "cold, s", "warm, s", "command lines, s", "cold ÷ these", "warm ÷ these", "CPU s", "within bounds"]
+    return (
+        f"Medians of {rounds} rounds. Cold: the first call to a server that was started for it; warm: a call to a\n"
+        "server that has its workers; CPU: processor time of a scan from the command line, without any worker.\n"
+        f"Bounds: cold < {COLD_S:.0f} s, warm < {WARM_S} s.\n\n"
+        f"{table(head, rows)}\n\n"
+        f"Start of the server to the answered `initialize`: {starts * 1000:.0f} ms (goal < {START_S * 1000:.0f} ms)."
+    )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)
+    print(report(int(sys.argv[1]) if len(sys.argv) > 1 else 7, lambda line: print(line, file=sys.stderr)))

@@ -339,6 +339,7 @@ def render(modules: list[Module]) -> Iterator[str]:
     yield "#!/usr/bin/env python3\n"
     yield '"""AppSecGate in one file: the whole package, joined by scripts/build.py. Do not edit.\n\n'
     yield "Run it with Python 3.11 or later: python appsecgate.py --help\n"
+    yield "Licence: Apache-2.0, see the file LICENSE of the project.\n"
     yield "Parts, in the order in which they stand here:\n\n"
     yield from (f"    {module.path}\n" for module in modules if _body(module))
     yield '"""\n\n'

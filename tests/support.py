@@ -170,14 +170,14 @@ def mcp_client(command: tuple[str, ...], project: Path, data: Path, **environ: s
                 stream.close()
 
 
-def run_cli(command: tuple[str, ...], data: Path, *arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
+def run_cli(command: tuple[str, ...], data: Path, *arguments: str, cwd: Path | None = None, **environ: str) -> tuple[int, str, str]:
     """Exit status, stdout, stderr of one command."""
     done = subprocess.run(
         [*command, *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         cwd=cwd or data,
-        env=clean_environment(data),
+        env=clean_environment(data, **environ),
         timeout=300,
         check=False,
     )

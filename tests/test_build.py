@@ -173,6 +173,27 @@ class SingleFileTest(TreeCase):
         self.assertIn("\nif TYPE_CHECKING:\n    from decimal import Decimal\n", text)
         self.assertTrue(text.endswith('\n\nif __name__ == "__main__":\n    raise SystemExit(run())\n'))
 
+    def test_what_main_begins_with_stands_below_what_it_needs_and_above_the_rest(self) -> None:
+        files = SMALL | {
+            "appsecgate/zoo/door.py": '"""Doors."""\n\nfrom appsecgate.zoo.key import KEY\n\n\ndef begin():\n    print(KEY)\n',
+            "appsecgate/zoo/key.py": '"""Keys."""\n\nKEY = "begun"\n',
+            "appsecgate/__main__.py": (
+                '"""The end."""\n\nfrom appsecgate.zoo.door import begin\n\n'
+                'if __name__ == "__main__":\n    begin()\n\n'
+                "from appsecgate.zoo.cat import Cat\n\n\ndef run() -> int:\n    print(Cat.code)\n    return 0\n\n\n"
+                'if __name__ == "__main__":\n    raise SystemExit(run())\n'
+            ),
+        }
+        root = self.plant(files)
+        text = join_package(root)
+        marks = ["zoo/key.py\n# =", "zoo/door.py\n# =", '"__main__":\n    begin()', "zoo/cat.py\n# =", "SystemExit(run())\n"]
+        self.assertEqual(sorted(marks, key=text.index), marks)
+        self.assertEqual([text.count(mark) for mark in marks], [1] * 5)
+        (root / "one.py").write_text(text)
+        for command in (["-m", "appsecgate"], ["one.py"]):
+            ran = subprocess.run([sys.executable, *command], cwd=root, capture_output=True, text=True, check=False)
+            self.assertEqual((ran.stdout, ran.stderr), ("begun\n1\n", ""))
+
     def test_the_same_package_gives_the_same_bytes(self) -> None:
         root = self.plant(SMALL)
         self.assertEqual(join_package(root), join_package(root))

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import sys
 import unittest
 
 from appsecgate.errors import EXIT_DONE, EXIT_INCOMPLETE, EXIT_INTERNAL, EXIT_USAGE
@@ -60,6 +61,38 @@ class LedgerCommandsTest(TempCase):
         self.assertIn("Database: damaged", text)
         self.assertIn("suppressions", text)
         self.assertTrue(json.loads(self.run_command("doctor", "--json")[1])["database_problems"])
+
+    def test_an_export_goes_where_a_person_says(self) -> None:
+        elsewhere = self.tmp / "elsewhere"
+        for position, arguments in enumerate((("--export-dir", str(elsewhere), "export"), ("export", "--export-dir", str(elsewhere)))):
+            with self.subTest(arguments):
+                status, text = self.run_command(*arguments, f"s{position}")
+                self.assertEqual(status, EXIT_DONE, text)
+                self.assertTrue((elsewhere / f"s{position}" / "manifest.json").is_file())
+        self.assertEqual(self.run_command("export", str(elsewhere / "s2"))[0], EXIT_USAGE)
+
+    def test_arguments_are_held_to_the_tools_limits(self) -> None:
+        for number in ("0", "-1", "101"):
+            with self.subTest(number):
+                self.assertEqual(self.run_command("history", "--limit", number)[0], EXIT_USAGE)
+
+    def test_a_terminal_without_unicode_ends_no_command(self) -> None:
+        status, out, err = run_cli(
+            PACKAGE, self.data, "status", "--project", str(self.project), PYTHONIOENCODING="ascii"
+        )
+        self.assertEqual((status, err), (EXIT_DONE, ""))
+        self.assertIn("----", out)
+
+    def test_a_bug_has_an_exit_status_of_its_own(self) -> None:
+        """Python's own, 1, would be read as findings."""
+        program = "import sys\nfrom appsecgate import cli\ncli.scan_project = None\nsys.exit(cli.main(sys.argv[1:], None))"
+        token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+        for words in (["scan"], ["serve", "--project", token]):
+            with self.subTest(words):
+                status, out, err = run_cli((sys.executable, "-c", program), self.data, *words, cwd=self.project)
+                self.assertEqual((status, out), (EXIT_INTERNAL, ""))
+                self.assertIn("TypeError", err)
+                self.assertNotIn(token, err)
 
     def test_purge_asks_first_and_then_leaves_nothing(self) -> None:
         self.run_command("status")

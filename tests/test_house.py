@@ -31,12 +31,15 @@ RESERVED = {
     "socket": ("scanners.advisory_responder",),
     "socketserver": ("scanners.advisory_responder",),
     "http": ("scanners.advisory_responder",),
-    "urllib.request": ("advisories.update",),
-    "ssl": (),
+    "urllib.request": ("advisory_download",),
+    "ssl": ("advisory_download",),
     "ctypes": (),
     "pickle": (),
 }
-"""Standard modules that only these modules of ours may import."""
+"""Standard modules that only these modules of ours may import.
+
+Sockets: the responder listens on loopback while an audit runs; the download is what ``advisories update`` is for.
+"""
 PRINTING = ("cli", "setup")
 
 

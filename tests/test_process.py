@@ -340,7 +340,7 @@ class LeftoversTest(ProcessCase):
         self.assert_dead(self.pids())
 
     def test_killing_what_is_gone_already_is_harmless(self) -> None:
-        children: list[process._Child] = []
+        children: list[process.Child] = []
         timer = threading.Timer(0.1, lambda: children.extend(process._LIVE))
         timer.start()
         self.run_it("sleep", "0.3")

@@ -270,7 +270,7 @@ class DoctorTest(SetupCase):
         self.assertIn("--only detect-secrets --reinstall", rows[Scanner.DETECT_SECRETS][1])
         self.assertEqual(rows[Scanner.PIP_AUDIT][0], "no advisories were imported")
         self.assertIn("not installed", rows[Scanner.CHECKOV][0])
-        self.assertEqual(rows[Scanner.CHECKOV][1], "python -m appsecgate setup --only checkov")
+        self.assertEqual(rows[Scanner.CHECKOV][1], "python -P -m appsecgate setup --only checkov")
 
     def test_where_all_is_well_nothing_is_to_be_done(self) -> None:
         for scanner in Scanner:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from appsecgate.model import Json
 from appsecgate.store.public_views import ColumnType, PublicView
 from appsecgate.store.rows import SqlValue
 
@@ -33,8 +32,3 @@ def write_ndjson(out: ByteSink, view: PublicView, rows: Iterator[Sequence[SqlVal
         out.write(encode(dict(zip(names, values, strict=True))).encode("utf-8", "backslashreplace") + b"\n")
         count += 1
     return count
-
-
-def read_ndjson(data: bytes) -> list[dict[str, Json]]:
-    """The rows of such a file."""
-    return [json.loads(line) for line in data.split(b"\n") if line]

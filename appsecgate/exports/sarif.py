@@ -97,7 +97,11 @@ def _sarif_result(stored: StoredFinding, index: dict[str, int]) -> dict[str, Jso
         "locations": [location],
         # 3.27.17: a stable identity of the result for result management systems
         "partialFingerprints": {"appsecgateFingerprint/v1": finding.fingerprint},
-        "properties": {"logical_id": finding.logical_id, "status": str(stored.status), "severity": str(finding.severity)},
+        "properties": {
+            "logical_id": finding.logical_id,
+            "status": str(stored.status),
+            "severity": str(finding.severity),
+        },
     }
     if stored.suppressed:
         result["suppressions"] = [{"kind": "external"}]

@@ -22,9 +22,6 @@ from appsecgate.redact.patterns import find_tokens
 from appsecgate.redact.spans import Edits, LineTable, Span, SpanRank, resolve_spans
 from appsecgate.workspace import Source
 
-POLICY_VERSION = 1
-"""Raised when the rules mask more or otherwise than before: stored rows are then masked anew."""
-
 _MAX_PASSES = 6
 """Masking is repeated on its own result until nothing more is found; two passes are the rule."""
 

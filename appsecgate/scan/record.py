@@ -71,8 +71,13 @@ def record_scan(
     yields: Sequence[Yield],
     started_at: str,
     notices: tuple[Notice, ...] = (),
+    *,
+    config_hash: str,
 ) -> ScanResult:
-    """Seal, then match and store in one write transaction, so that parallel servers never mix."""
+    """Seal, then match and store in one write transaction, so that parallel servers never mix.
+
+    ``config_hash``: of the configuration that the scan began with; another call may have read a newer one meanwhile.
+    """
     hits = [hit for brought in yields for hit in brought.hits]
     redactor = session.redactor()
     for brought in yields:
@@ -99,7 +104,7 @@ def record_scan(
             packages={path: names for brought in yields for path, names in brought.packages.items()},
             notices=notices,
         )
-        _store_scan(session, writer, request, result, started_at, git_head)
+        _store_scan(session, writer, request, result, started_at, git_head, config_hash)
         writer.add_secret_marks(session.project_id, [mark for part in sealed.values() for mark in part.marks])
         writer.put_shapes(session.project_id, new_shapes(looks, before, matching))
     return result
@@ -216,6 +221,7 @@ def _store_scan(
     result: ScanResult,
     started_at: str,
     git_head: str | None,
+    config_hash: str,
 ) -> None:
     project_id = session.project_id
     record = ScanRecord(
@@ -226,7 +232,7 @@ def _store_scan(
         started_at=started_at,
         ended_at=session.now(),
         verdict=result.verdict,
-        config_hash=session.config.hash,
+        config_hash=config_hash,
         git_head=git_head,
     )
     writer.add_scan(

@@ -13,24 +13,48 @@ MAX_NEW_FILES = 5_000
 """New files whose lines are read to look for the vanished ones."""
 
 
-def shared_lines(old: Sequence[bytes], new: Sequence[bytes]) -> float:
+def shared_lines(old: Counter[bytes], new: Counter[bytes]) -> float:
     """The share of the old text's lines that the new one has, each as often as it stands there."""
-    return sum((Counter(old) & Counter(new)).values()) / len(old) if old else 0.0
+    return (old & new).total() / old.total() if old else 0.0
 
 
 def pair_renames(gone: Mapping[str, Sequence[bytes]], new: Mapping[str, Sequence[bytes]]) -> dict[str, str]:
     """New path → vanished path, one to one, the most alike first; the same name in another directory breaks a tie."""
+    old_counts = {path: Counter(lines) for path, lines in gone.items()}
+    new_counts = {path: Counter(lines) for path, lines in new.items()}
+    holders: dict[bytes, list[str]] = {line: [] for counts in old_counts.values() for line in counts}
+    for path, counts in new_counts.items():
+        for line in counts.keys() & holders.keys():
+            holders[line].append(path)
     scores = [
         (-share, old_path.rpartition("/")[2] != path.rpartition("/")[2], old_path, path)
-        for path, lines in new.items()
-        for old_path, old_lines in gone.items()
-        if (share := shared_lines(old_lines, lines)) >= RENAME_SHARE
+        for old_path, old in old_counts.items()
+        for path in _candidates_for(old, holders)
+        if (share := shared_lines(old, new_counts[path])) >= RENAME_SHARE
     ]
     renames: dict[str, str] = {}
+    taken: set[str] = set()
     for _, _, old_path, path in sorted(scores):
-        if path not in renames and old_path not in renames.values():
+        if path not in renames and old_path not in taken:
             renames[path] = old_path
+            taken.add(old_path)
     return renames
+
+
+def _candidates_for(old: Counter[bytes], holders: Mapping[bytes, Sequence[str]]) -> set[str]:
+    """The new files that may hold ``RENAME_SHARE`` of the old lines.
+
+    Such a file holds at least one of any lines that make up more than the rest; the rarest are asked, since thousands
+    of files have the common ones.
+    """
+    found: set[str] = set()
+    asked = 0
+    for line in sorted(old, key=lambda line: len(holders[line])):
+        found.update(holders[line])
+        asked += old[line]
+        if asked > (1 - RENAME_SHARE) * old.total():
+            break
+    return found
 
 
 def find_renames(session: Session, removed: Iterable[str], paths: Iterable[str]) -> dict[str, str]:

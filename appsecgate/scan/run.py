@@ -41,7 +41,7 @@ def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanRe
         yields = run_shares(session, shares, stage, control)
         _distrust_changed_files(session, intake, yields)
         notices = repository_notices(session, request, intake, stage)
-        result = record_scan(session, request, stage, yields, started_at, notices)
+        result = record_scan(session, request, stage, yields, started_at, notices, config_hash=config.hash)
     session.warm_workers()  # from now on the next scan is waited for
     return result
 

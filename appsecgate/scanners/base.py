@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from appsecgate.model import Category, EvidenceReason, Hit, Scanner, SentinelState, TargetEvidence
 from appsecgate.process import Completed, Limits
@@ -53,6 +53,36 @@ class Installation:
 
 
 @dataclass(frozen=True, slots=True)
+class Zygote:
+    """A program of ours that can stay loaded in a scanner's interpreter, and answer in a fork per request.
+
+    The program has ``load(directory)``, which imports all that it needs, and ``main(arguments)``, which does what
+    it does when it is started alone.
+    """
+
+    python: Path
+    program: str = field(repr=False)
+    """Its text."""
+    limits: Limits
+    """Memory and CPU of the process, and of each of its forks."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What ``load`` finds in its directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """A process that can be started before its work is known, and waits for a file that says what it is."""
+
+    argv: tuple[str, ...]
+    """``{directory}`` in it stands for the place of the files."""
+    limits: Limits
+    awaited: str
+    """The file that it waits for: a name among ``Invocation.files``. It must open it twice."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What is there from the start."""
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """A process to start, and the files that it needs in its run directory."""
 
@@ -66,6 +96,11 @@ class Invocation:
     links: Mapping[str, Path] = field(default_factory=dict)
     """Name below the run directory → a staged file of which the runner puts a copy or hard link there."""
     stdin: bytes | None = None
+    zygote: Zygote | None = None
+    """What can answer instead of a new process, with the same output, called with ``arguments``."""
+    arguments: tuple[str, ...] = ()
+    standby: Standby | None = None
+    """The same for a program that is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,4 +166,13 @@ class Adapter(Protocol):
 
     def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:
         """Understand the report; hostile or broken output becomes evidence, never an exception."""
+        ...
+
+
+@runtime_checkable
+class Loadable(Protocol):
+    """An adapter whose program can be loaded before there is anything to scan."""
+
+    def zygote(self, tool: Installation) -> Zygote | None:
+        """The one that its invocations name; None where this installation has no interpreter of its own."""
         ...

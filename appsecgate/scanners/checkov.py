@@ -28,7 +28,7 @@ from appsecgate.model import (
     TargetEvidence,
 )
 from appsecgate.process import Completed, Limits
-from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile
+from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile, Zygote
 from appsecgate.scanners.checkov_layout import (
     CHECKOV_FRAMEWORKS,
     CheckovGroup,
@@ -36,8 +36,9 @@ from appsecgate.scanners.checkov_layout import (
     checkov_groups,
     checkov_sample_name,
     is_terraform_source,
+    is_terraform_values,
 )
-from appsecgate.scanners.classify import KIND_HELM, KIND_SERVERLESS, KIND_TERRAFORM
+from appsecgate.scanners.classify import KIND_ANSIBLE, KIND_BICEP, KIND_HELM, KIND_SERVERLESS, KIND_TERRAFORM
 from appsecgate.scanners.report_json import (
     json_integer,
     json_list,
@@ -53,6 +54,8 @@ CHECKOV_READING = 1
 _CHECKOV_WORKER = "workers/checkov.py"
 _CHECKOV_CHECKS = "samples/checkov_checks.json"
 _CHECKOV_MORE_S = 2.0
+_CHECKOV_SLOW_TO_LOAD = frozenset({KIND_ANSIBLE, KIND_BICEP})
+"""Runners that few projects need and that take seconds to load: a worker leaves that to the request."""
 _CHECKOV_GIB = 1024**3
 
 
@@ -92,12 +95,15 @@ class CheckovAdapter:
         return EvidenceReason.NOT_APPLICABLE
 
     def companions(self, path: str, source: Source, listing: Callable[[str], Sequence[str]]) -> Sequence[str]:  # noqa: ARG002
-        """The rest of a Terraform module: variables, locals and references live in any of its files."""
+        """The rest of a Terraform module: variables, locals and references live in any of its files, and the values
+        of variables in files beside them."""
         if not is_terraform_source(path):
             return ()
         folder = posixpath.dirname(path)
         names = (posixpath.basename(entry) for entry in listing(folder))
-        return [posixpath.join(folder, name) for name in names if is_terraform_source(name)]
+        return [
+            posixpath.join(folder, name) for name in names if is_terraform_source(name) or is_terraform_values(name)
+        ]
 
     def batches(self, targets: Sequence[StagedFile], companions: Sequence[StagedFile]) -> Sequence[Batch]:
         return [Batch(tuple(targets), tuple(companions))] if targets else []
@@ -116,6 +122,7 @@ class CheckovAdapter:
                     "framework": group.framework,
                     "files": [str(run_dir / name) for name in group.names],
                     "sample": bool(group.sample),
+                    "values": [str(run_dir / name) for name, _ in group.values],
                 }
                 for group in groups
             ],
@@ -128,17 +135,29 @@ class CheckovAdapter:
         }
         return Invocation(
             argv=(str(tool.python), "-I", str(run_dir / "worker.py"), str(run_dir / "request.json")),
-            limits=Limits(
-                timeout_s=self._timeout_s + _CHECKOV_MORE_S * len(groups),
-                memory_bytes=3 * _CHECKOV_GIB,
-                cpu_s=self._group_s * 4,
-            ),
+            limits=self._limits(len(groups)),
             files={
                 "worker.py": read_embedded(_CHECKOV_WORKER).encode(),
                 "request.json": json.dumps(request).encode(),
                 **files,
             },
-            links={name: file.local for group in groups for name, file in group.files},
+            links={name: file.local for group in groups for name, file in (*group.files, *group.values)},
+            zygote=self.zygote(tool),
+            arguments=(str(run_dir / "request.json"),),
+        )
+
+    def zygote(self, tool: Installation) -> Zygote | None:
+        """See ``base.Loadable``. The runners are loaded with it, each by its sample."""
+        if tool.python is None:
+            return None
+        quick = [framework for framework in CHECKOV_FRAMEWORKS if framework not in _CHECKOV_SLOW_TO_LOAD]
+        return Zygote(tool.python, read_embedded(_CHECKOV_WORKER), self._limits(0), _samples_to_load(quick))
+
+    def _limits(self, groups: int) -> Limits:
+        return Limits(
+            timeout_s=self._timeout_s + _CHECKOV_MORE_S * groups,
+            memory_bytes=3 * _CHECKOV_GIB,
+            cpu_s=self._group_s * 4,
         )
 
     def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:
@@ -158,6 +177,23 @@ class CheckovAdapter:
             detail=reading.missed,
             dropped=reading.dropped,
         )
+
+
+def checkov_saver(python: Path, directory: Path) -> Invocation:
+    """What ``setup`` runs once: it keeps what takes long to make in checkov's own environment."""
+    return Invocation(
+        argv=(str(python), "-I", str(directory / "worker.py"), "--save", str(directory)),
+        limits=Limits(timeout_s=300.0, memory_bytes=3 * _CHECKOV_GIB),
+        files={"worker.py": read_embedded(_CHECKOV_WORKER).encode(), **_samples_to_load(list(CHECKOV_FRAMEWORKS))},
+    )
+
+
+def _samples_to_load(frameworks: Sequence[str]) -> dict[str, bytes]:
+    """The files of a directory that the worker's ``load`` reads."""
+    names = {framework: f"samples/{framework}/{CHECKOV_FRAMEWORKS[framework][0]}" for framework in frameworks}
+    groups: list[Json] = [{"framework": framework, "files": [name]} for framework, name in names.items()]
+    samples = {name: read_embedded(checkov_sample_name(framework)).encode() for framework, name in names.items()}
+    return {"request.json": json.dumps({"groups": groups}).encode(), **samples}
 
 
 class _CheckovReading:

@@ -56,6 +56,8 @@ class CheckovGroup:
     """(name below the run directory, file); empty for a sample."""
     sample: str = ""
     """The name below the run directory of the known-bad sample, for a group that is one."""
+    values: tuple[tuple[str, StagedFile], ...] = ()
+    """A Terraform module's variable files, weakest first."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +72,7 @@ def checkov_frameworks(kinds: frozenset[str]) -> list[str]:
 def checkov_groups(batch: Batch) -> list[CheckovGroup]:
     """The samples of every runner that the batch needs, then the batch's files."""
     modules: dict[str, list[StagedFile]] = {}
+    values: dict[str, list[StagedFile]] = {}
     single: list[tuple[str, StagedFile]] = []
     for file in batch.targets:
         for framework in checkov_frameworks(file.kinds):
@@ -81,14 +84,18 @@ def checkov_groups(batch: Batch) -> list[CheckovGroup]:
         folder = posixpath.dirname(file.path)
         if folder in modules and is_terraform_source(file.path):
             modules[folder].append(file)
+        elif folder in modules and is_terraform_values(file.path):
+            values.setdefault(folder, []).append(file)
     needed = {framework for framework, _ in single} | ({KIND_TERRAFORM} if modules else set())
     groups = [
         CheckovGroup(name, (), f"samples/{name}/{staged_name}")
         for name, (staged_name, _) in CHECKOV_FRAMEWORKS.items()
         if name in needed
     ]
-    for number, (_, files) in enumerate(sorted(modules.items())):
-        groups.append(CheckovGroup(KIND_TERRAFORM, tuple(_module_names(f"modules/{number}", files))))
+    for number, (folder, files) in enumerate(sorted(modules.items())):
+        named = tuple(_module_names(f"modules/{number}", files))
+        assigned = tuple(_values_names(f"values/{number}", values.get(folder, ())))
+        groups.append(CheckovGroup(KIND_TERRAFORM, named, values=assigned))
     for number, (framework, file) in enumerate(single):
         name = f"files/{number}/{_canonical_name_for(framework, file)}"
         groups.append(CheckovGroup(framework, ((name, file),)))
@@ -98,6 +105,15 @@ def checkov_groups(batch: Batch) -> list[CheckovGroup]:
 def is_terraform_source(path: str) -> bool:
     """A file of the configuration language; the JSON syntax has no runner that looks at single files."""
     return path.lower().endswith(TERRAFORM_SUFFIXES)
+
+
+def is_terraform_values(path: str) -> bool:
+    """A file from which Terraform takes variables without being told to."""
+    name = posixpath.basename(path)
+    return name in _TERRAFORM_VALUES or name.endswith((".auto.tfvars", ".auto.tfvars.json"))
+
+
+_TERRAFORM_VALUES = ("terraform.tfvars", "terraform.tfvars.json")
 
 
 def checkov_sample_name(framework: str) -> str:
@@ -112,6 +128,20 @@ def _module_names(folder: str, files: Sequence[StagedFile]) -> list[tuple[str, S
         stem = re.sub(r"[^A-Za-z0-9_-]", "_", posixpath.splitext(posixpath.basename(file.path))[0])[:60]
         named.append((f"{folder}/{number:04d}_{stem}.tf", file))
     return named
+
+
+def _values_names(folder: str, files: Sequence[StagedFile]) -> list[tuple[str, StagedFile]]:
+    """In the order in which Terraform takes them, the last word counting."""
+
+    def strength(file: StagedFile) -> tuple[int, str]:
+        name = posixpath.basename(file.path)
+        return (_TERRAFORM_VALUES.index(name) if name in _TERRAFORM_VALUES else len(_TERRAFORM_VALUES)), name
+
+    ordered = sorted(set(files), key=strength)
+    return [
+        (f"{folder}/{number:04d}.tfvars{'.json' if file.path.endswith('.json') else ''}", file)
+        for number, file in enumerate(ordered)
+    ]
 
 
 def _canonical_name_for(framework: str, file: StagedFile) -> str:

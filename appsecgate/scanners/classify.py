@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from appsecgate.scanners.classify_names import (
+    ARCHIVE_EXTENSIONS,
     BINARY_EXTENSIONS,
     DATA_LANGUAGES,
     EXTENSION_LANGUAGE,
@@ -136,6 +137,11 @@ def is_foreign_manifest(path: str) -> bool:
     """Whether it declares dependencies that no scanner here audits."""
     name = _lower_base_name(path)
     return name in FOREIGN_MANIFEST_NAMES or name.endswith((".csproj", ".fsproj", ".vbproj"))
+
+
+def is_archive(path: str) -> bool:
+    """Whether the name says that other files are in it."""
+    return _extension_of(_lower_base_name(path)) in ARCHIVE_EXTENSIONS
 
 
 def _is_mostly_text(data: bytes) -> bool:

@@ -170,4 +170,7 @@ BINARY_EXTENSIONS = word_set(
     "class pyc pyo pyd elc beam wasm bin dat db sqlite sqlite3 mdb parquet arrow feather orc npy npz pkl "
     "pickle h5 hdf5 onnx pt pth safetensors gguf mo jks keystore p12 pfx swf bundle pack idx"
 )
+ARCHIVE_EXTENSIONS = word_set(
+    "zip gz tgz bz2 xz zst lz4 7z rar tar jar war ear whl egg apk aab ipa deb rpm dmg iso img"
+)
 PROSE_EXTENSIONS = word_set("md rst txt adoc orig bak")

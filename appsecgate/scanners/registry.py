@@ -39,6 +39,7 @@ def make_adapters(
             clock=clock,
             timeout_s=timeout[Scanner.PIP_AUDIT],
             max_age_days=config.limits.advisories_max_age_days,
+            public_names=config.public_packages,
         ),
         CheckovAdapter(timeout_s=timeout[Scanner.CHECKOV]),
     )

@@ -14,13 +14,21 @@ from appsecgate.errors import CancelledError
 from appsecgate.model import EvidenceReason, EvidenceState, Hit, Scanner, SentinelState, TargetEvidence
 from appsecgate.process import CancelToken, Completed, Ending, Limits, base_environment, run
 from appsecgate.scanners.base import Adapter, Batch, Installation, Invocation, Report, StagedFile
+from appsecgate.scanners.pool import WorkerPool
 from appsecgate.scanners.stage import Stage, place_bytes, place_copy
+from appsecgate.scanners.zygote import RunPlaces
 
 DETAIL_MAX_CHARS = 300
 _SHORTEST_RUN_S = 0.2
 """With less time left than this, a process is not worth starting."""
 _MOST_RUNS_PER_BATCH = 24
 """Enough to single out one file among a thousand, or two among a hundred."""
+_ENDINGS_TO_BELIEVE = frozenset({EvidenceReason.SCANNER_TIMEOUT, EvidenceReason.TIME_BUDGET, EvidenceReason.CANCELLED})
+"""Of a worker that is well otherwise: a new process would take as long."""
+_DOUBTFUL_REASONS = frozenset(
+    {EvidenceReason.SCANNER_FAILED, EvidenceReason.SCANNER_TIMEOUT, EvidenceReason.NOT_REPORTED}
+)
+_NO_WORKER = Report(failure=EvidenceReason.SCANNER_FAILED)
 _CRASHES = frozenset({EvidenceReason.SCANNER_FAILED, EvidenceReason.OUTPUT_TOO_LARGE})
 
 
@@ -58,8 +66,9 @@ def run_adapter(
     cancel: CancelToken | None = None,
     deadline: float | None = None,
     redact: Callable[[str], str] | None = None,
+    pool: WorkerPool | None = None,
 ) -> ScannerRun:
-    """Run the scanner over the targets, batch by batch.
+    """Run the scanner over the targets, batch by batch; by a resident worker of ``pool`` where one can.
 
     ``deadline`` is a ``time.monotonic()`` moment. ``redact`` is applied to details that quote the scanner's
     own words; without it such words are left out. Never raises for anything a scanner, a repository or an
@@ -67,7 +76,7 @@ def run_adapter(
     """
     started_at = datetime.now(UTC)
     clock = time.monotonic()
-    shift = _Shift(adapter, tool, stage, cancel, deadline, redact)
+    shift = _Shift(adapter, tool, stage, cancel, deadline, redact, pool)
     reports = shift.reports(targets, companions)
     evidence: dict[str, TargetEvidence] = {}
     for batch, report in reports:
@@ -109,6 +118,7 @@ class _Shift:
     cancel: CancelToken | None
     deadline: float | None
     redact: Callable[[str], str] | None
+    pool: WorkerPool | None
 
     def ruleset_hash(self) -> str:
         try:
@@ -161,15 +171,25 @@ class _Shift:
 
     def _guarded_report(self, batch: Batch, service: str) -> Report:
         try:
-            with self.stage.run_directory() as directory:
-                report = self._report(batch, service, directory)
+            report = self._resident_report(batch, service)
+            if report is None:
+                with self.stage.run_directory() as directory:
+                    report = self._report(batch, service, directory)
         except CancelledError:
             return Report(failure=EvidenceReason.CANCELLED)
         except Exception as error:  # the boundary: one batch must not hide the others
             return _bug_report(error)
         return _checked(report, batch)
 
-    def _report(self, batch: Batch, service: str, directory: Path) -> Report:
+    def _resident_report(self, batch: Batch, service: str) -> Report | None:
+        """What a worker has to say; None where there is no worker, or where it says anything to be doubted."""
+        if self.pool is None:
+            return None
+        with self.stage.run_directory() as directory:
+            report = self._report(batch, service, directory, self.pool)
+        return None if _is_doubtful(report) else report
+
+    def _report(self, batch: Batch, service: str, directory: Path, pool: WorkerPool | None = None) -> Report:
         left_s = None if self.deadline is None else self.deadline - time.monotonic()
         if left_s is not None and left_s < _SHORTEST_RUN_S:
             return Report(failure=EvidenceReason.TIME_BUDGET)
@@ -180,18 +200,27 @@ class _Shift:
             path.mkdir(mode=0o700)
         invocation = self.adapter.invocation(batch, self.tool, run_dir, service)
         _lay_out(invocation, run_dir)
-        # The working directory stays empty: some scanners load code or settings from it.
-        completed = run(
-            invocation.argv,
-            cwd=cwd,
-            env=base_environment(temporary, invocation.env),
-            limits=_within(invocation.limits, left_s),
-            cancel=self.cancel,
-            executable=invocation.executable,
-            stdin=invocation.stdin,
-        )
+        limits = _within(invocation.limits, left_s)
+        completed: Completed | None
+        if pool is not None:
+            completed = pool.answer(invocation, RunPlaces(directory, cwd, temporary), limits, self.cancel)
+            if completed is None:
+                return _NO_WORKER
+        else:
+            # The working directory stays empty: some scanners load code or settings from it.
+            completed = run(
+                invocation.argv,
+                cwd=cwd,
+                env=base_environment(temporary, invocation.env),
+                limits=limits,
+                cancel=self.cancel,
+                executable=invocation.executable,
+                stdin=invocation.stdin,
+            )
+        return self._understood(completed, batch, run_dir, left_s is not None and left_s < invocation.limits.timeout_s)
+
+    def _understood(self, completed: Completed, batch: Batch, run_dir: Path, out_of_budget: bool) -> Report:
         if completed.ending is not Ending.EXITED:
-            out_of_budget = left_s is not None and left_s < invocation.limits.timeout_s
             return Report(failure=_ending_reason(completed, out_of_budget), detail=self._last_words(completed))
         report = self.adapter.parse(completed, batch, self.tool, run_dir)
         if report.failure is not EvidenceReason.NONE:
@@ -203,6 +232,15 @@ class _Shift:
         if self.redact is None:
             return ""
         return clip_detail(self.redact(completed.stderr[-2000:].decode("utf-8", "replace"))[-DETAIL_MAX_CHARS:])
+
+
+def _is_doubtful(report: Report) -> bool:
+    """Whether a worker's report could owe something to the worker: a new process then has the last word."""
+    if report.failure is not EvidenceReason.NONE:
+        return report.failure not in _ENDINGS_TO_BELIEVE
+    return report.sentinel is not SentinelState.ALIVE or any(
+        item.reason in _DOUBTFUL_REASONS for item in report.targets.values()
+    )
 
 
 def _lay_out(invocation: Invocation, run_dir: Path) -> None:

@@ -25,7 +25,7 @@ from appsecgate.model import (
     TargetEvidence,
 )
 from appsecgate.process import Completed, Limits
-from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile
+from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile, Zygote
 from appsecgate.scanners.classify import KIND_BINARY, KIND_DOCKERFILE, KIND_LOCK, KIND_TEXT
 from appsecgate.scanners.report_json import (
     json_integer,
@@ -150,16 +150,22 @@ class SecretsAdapter:
             for name in samples
         ]
         request: Json = {"files": entries, "file_timeout_s": _FILE_TIMEOUT_S}
-        python = tool.python or Path(tool.command[0]).with_name("python")
+        zygote = self.zygote(tool)
         return Invocation(
-            argv=(str(python), "-I", str(run_dir / _WORKER_FILE)),
-            limits=Limits(self._timeout_s, memory_bytes=_SECRETS_MEMORY_BYTES, cpu_s=int(self._timeout_s) + 5),
+            argv=(str(zygote.python), "-I", str(run_dir / _WORKER_FILE)),
+            limits=zygote.limits,
             files={
                 _WORKER_FILE: read_embedded(_WORKER).encode(),
                 **{f"samples/{name}": text.encode() for name, (text, _) in samples.items()},
             },
             stdin=json.dumps(request).encode() + b"\n",
+            zygote=zygote,
         )
+
+    def zygote(self, tool: Installation) -> Zygote:
+        """See ``base.Loadable``."""
+        limits = Limits(self._timeout_s, memory_bytes=_SECRETS_MEMORY_BYTES, cpu_s=int(self._timeout_s) + 5)
+        return Zygote(tool.python or Path(tool.command[0]).with_name("python"), read_embedded(_WORKER), limits)
 
     def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:
         del run_dir

@@ -17,7 +17,7 @@ from pathlib import Path
 from appsecgate.embedded import read_embedded
 from appsecgate.model import Category, EvidenceReason, Json, Scanner
 from appsecgate.process import Completed, Limits
-from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile
+from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile, Standby
 from appsecgate.scanners.classify import KIND_BINARY, KIND_SOURCE, KIND_TEXT
 from appsecgate.scanners.inline_scripts import inline_scripts
 from appsecgate.scanners.report_json import json_object, json_text, json_texts
@@ -125,18 +125,16 @@ class SemgrepAdapter:
         rules: list[Json] = [*self._pack.restricted_to(analyzers), *_probe_rules(dict(samples))]
         files[_RULES_FILE] = json.dumps({"rules": rules}).encode("utf-8", "replace")
         files[_TARGETS_FILE] = json.dumps(["Targets", entries]).encode()
+        limits = Limits(self._timeout_s, memory_bytes=_SEMGREP_MEMORY_BYTES, cpu_s=int(self._timeout_s) + 5)
+        core = str(semgrep_core_path(tool))
         return Invocation(
-            argv=(
-                str(semgrep_core_path(tool)), "-json_nodots",
-                "-rules", str(run_dir / _RULES_FILE), "-targets", str(run_dir / _TARGETS_FILE),
-                "-fast", "-j", "1",
-                "-timeout", str(_RULE_TIMEOUT_S), "-timeout_threshold", str(_RULES_TIMING_OUT_PER_FILE),
-            ),
-            limits=Limits(
-                self._timeout_s, memory_bytes=_SEMGREP_MEMORY_BYTES, cpu_s=int(self._timeout_s) + 5
-            ),
+            argv=_core_command(core, str(run_dir)),
+            limits=limits,
             files=files,
-        )  # fmt: skip
+            standby=Standby(
+                _core_command(core, "{directory}"), limits, _TARGETS_FILE, {_RULES_FILE: files[_RULES_FILE]}
+            ),
+        )
 
     def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:
         expectation = SemgrepExpectation(tool.version, self._identifiers, broken_rules=self._broken)
@@ -196,6 +194,13 @@ def semgrep_core_path(tool: Installation) -> Path:
         return command
     found = sorted(tool.home.glob("[Ll]ib/**/site-packages/semgrep/bin/semgrep-core*"))
     return found[0] if found else tool.home / "semgrep-core"
+
+
+def _core_command(core: str, directory: str) -> tuple[str, ...]:
+    return (
+        core, "-json_nodots", "-rules", f"{directory}/{_RULES_FILE}", "-targets", f"{directory}/{_TARGETS_FILE}",
+        "-fast", "-j", "1", "-timeout", str(_RULE_TIMEOUT_S), "-timeout_threshold", str(_RULES_TIMING_OUT_PER_FILE),
+    )  # fmt: skip
 
 
 def _probe_rules(samples: Mapping[str, SemgrepSample]) -> list[Json]:

@@ -127,7 +127,7 @@ def _yaml_documents(name: str, data: bytes, tool: Installation | None) -> list[J
     if tool is None or tool.python is None:
         raise ConfigError(
             f"The rule file {name} is YAML, and semgrep, whose environment reads it, is not installed.",
-            hint="Run: python -m appsecgate setup (or write the rules as JSON).",
+            hint="Run: python -P -m appsecgate setup (or write the rules as JSON).",
         )
     with private_directory() as directory:
         completed = run(

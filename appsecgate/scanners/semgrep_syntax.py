@@ -1,8 +1,8 @@
 """Whether files are whole: for some languages the core mends a missing bracket and says nothing about it.
 
 A scan of a mended file is as good as one of the file that was meant, but a fix that leaves a file broken is no fix.
-The core's parsing statistics do count what it mended, so verification asks for them, and only there: each file is
-parsed a second time.
+The core's parsing statistics do count what it mended, so verification asks for them where a file's brackets do not
+match, and only there: the file is parsed a second time.
 """
 
 from collections.abc import Mapping, Sequence

@@ -67,13 +67,3 @@ def public_views() -> Mapping[str, PublicView]:
 def public_view(name: str) -> PublicView:
     """Raises KeyError for a view that is not public."""
     return public_views()[name]
-
-
-def views_markdown(schema: str) -> str:
-    """The reference of the public views as a Markdown text."""
-    parts = []
-    for view in parse_views(schema).values():
-        lines = [f"## {view.name}", "", view.meaning, "", "| column | type | meaning |", "|---|---|---|"]
-        lines += [f"| `{column.name}` | {column.type} | {column.meaning} |" for column in view.columns]
-        parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from appsecgate.actions import context_actions, unresolved_action
 from appsecgate.errors import ProjectError
-from appsecgate.model import Category, EvidenceReason, EvidenceState, ScanVerdict, Severity
+from appsecgate.model import EvidenceReason, EvidenceState, ScanVerdict, Severity
 from appsecgate.scan.result import ScanResult
 from appsecgate.scan.run import run_scan, whole_project
 from appsecgate.session import Session
@@ -95,7 +95,7 @@ def scan_project(call: Call[Session], request: ScanProjectInput) -> ScannedProje
         scan_id=result.scan_id,
         verdict=result.verdict,
         complete=result.complete,
-        summary=_summary(visible, len(within) - len(visible), result),
+        summary=_summary(session, visible, len(within) - len(visible), result),
         top_findings=(),
         missing=view_missing(result.evidence, result.targets, complete=result.complete),
         evidence=view_evidence(result.evidence),
@@ -110,10 +110,12 @@ def scan_project(call: Call[Session], request: ScanProjectInput) -> ScannedProje
     return replace(scanned, truncated=len(visible) > len(ids), next_actions=_actions(ids))
 
 
-def _summary(visible: list[StoredFinding], suppressed: int, result: ScanResult) -> ProjectSummary:
+def _summary(
+    session: Session, visible: list[StoredFinding], suppressed: int, result: ScanResult
+) -> ProjectSummary:
     by_severity = dict.fromkeys((str(s) for s in Severity), 0)
     by_file: dict[str, int] = {}
-    by_category: dict[str, int | None] = _categories_that_ran(result)
+    by_category: dict[str, int | None] = _categories_that_ran(session, result)
     for item in visible:
         finding = item.finding
         by_severity[finding.severity] += 1
@@ -130,27 +132,19 @@ def _summary(visible: list[StoredFinding], suppressed: int, result: ScanResult) 
     )
 
 
-_CATEGORY_OF = {
-    "semgrep": Category.SAST,
-    "detect-secrets": Category.SECRET,
-    "pip-audit": Category.SCA,
-    "checkov": Category.IAC,
-}
-
-
-def _categories_that_ran(result: ScanResult) -> dict[str, int | None]:
+def _categories_that_ran(session: Session, result: ScanResult) -> dict[str, int | None]:
     """0 where the category's scanner saw something or had nothing to see, None where nobody looked at what there is.
 
     That includes dependencies of ecosystems that no scanner here audits.
     """
     counts: dict[str, int | None] = {}
-    for scanner, category in _CATEGORY_OF.items():
-        rows = [row for row in result.evidence if row.scanner == scanner]
+    for adapter in session.adapters:
+        rows = [row for row in result.evidence if row.scanner is adapter.name]
         applied = any(row.state is EvidenceState.APPLIED for row in rows)
         unseen = any(
             row.state is EvidenceState.NOT_VERIFIED or row.reason is EvidenceReason.UNSUPPORTED_FORMAT for row in rows
         )
-        counts[category] = None if unseen and not applied else 0
+        counts[adapter.category] = None if unseen and not applied else 0
     return counts
 
 

@@ -21,11 +21,13 @@ def update_config(call: Call[Session], request: UpdateConfigInput) -> Configurat
     """Raises ConfigError, which names the key; nothing is changed then. Every change is logged."""
     session = call.session
     redactor = session.redactor()
+    session.refresh()  # a person's mistake elsewhere is told before anything is changed
     with session.store.write() as writer:
         stored = writer.config_values(session.project_id)
         values = validate_patch(request.patch, stored)
+        changes = {**dict.fromkeys(stored), **values}  # what is no longer there is taken back
         writer.set_config(
-            session.project_id, values, by=session.session_id, at=session.now(), redact=redactor.json
+            session.project_id, changes, by=session.session_id, at=session.now(), redact=redactor.json
         )
     session.refresh()
     with session.store.write() as writer:

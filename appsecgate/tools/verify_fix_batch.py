@@ -1,5 +1,7 @@
 """verify_fix_batch: verify_fix for up to 20 findings, every file scanned once."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appsecgate.context import find
@@ -37,16 +39,19 @@ class BatchVerifyResult:
 def verify_fix_batch(call: Call[Session], request: VerifyFixBatchInput) -> BatchVerifyResult:
     """Raises ArgumentError where one finding is claimed twice; a bad item is an error of that item alone."""
     session = call.session
+    _refuse_duplicates([item.finding_id for item in request.attempts])
     claims: list[Claim] = []
     errors: list[ItemError] = []
+    named: list[str] = []
     with session.store.read() as reader:
         for item in request.attempts:
             try:
                 stored = find(reader, session.project_id, item.finding_id)
+                named.append(stored.finding.logical_id)
                 claims.append(check_claim(stored, item.status, item.note or ""))
             except UsageError as error:
                 errors.append(ItemError(item.finding_id[:200], error.explain()))
-    _refuse_duplicates(claims)
+    _refuse_duplicates(named)
     results, rescans = verify_claims(session, claims, control_of(call)) if claims else ([], {})
     summary = {str(status): sum(r.verified_status is status for r in results) for status in FixStatus}
     shown = tuple(shown_verdict(result, NEW_LISTED) for result in results)
@@ -54,16 +59,14 @@ def verify_fix_batch(call: Call[Session], request: VerifyFixBatchInput) -> Batch
     return replace(answer, file_rescans=dict(fit([*rescans.items()], RESULT_CHARS - result_chars(answer), 0)))
 
 
-def _refuse_duplicates(claims: list[Claim]) -> None:
-    seen: set[str] = set()
-    for claim in claims:
-        logical_id = claim.stored.finding.logical_id
-        if logical_id in seen:
+def _refuse_duplicates(ids: Sequence[str]) -> None:
+    """Asked of the ids as they were given, and again of the findings: one may be named in two ways."""
+    for finding_id, count in Counter(ids).items():
+        if count > 1:
             raise ArgumentError(
-                f"attempts: finding {logical_id} is claimed twice; nothing was done.",
+                f"attempts: finding {finding_id[:80]} is claimed twice; nothing was done.",
                 hint="Claim every finding once per call.",
             )
-        seen.add(logical_id)
 
 
 VERIFY_FIX_BATCH = Tool(

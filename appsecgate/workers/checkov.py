@@ -1,4 +1,5 @@
-"""Runs checkov's own runners in checkov's own interpreter: ``python -I checkov.py REQUEST.json``.
+"""Runs checkov's own runners in checkov's own interpreter: ``python -I checkov.py REQUEST.json``, or as a program of
+``zygote.py``; ``python -I checkov.py --save DIRECTORY`` keeps what takes long to make in checkov's environment.
 
 The command line says "clean" for files that it never parsed. Here each runner is asked which files it took in,
 so that what did not parse is told apart from what has no faults. Every group (a Terraform module's directory,
@@ -11,14 +12,24 @@ Answer on stdout: {"worker": 1, "groups": [{"records": […], "parsed": […], "
 one group for each of the request's.
 """
 
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,var-annotated,misc"
+# checkov brings no types for what is used here
+
+import functools
+import gc
+import getpass
 import importlib
 import json
 import logging
 import os
+import re
 import selectors
+import shutil
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 WORKER_PROTOCOL = 1
 ENVIRONMENT = {
@@ -28,6 +39,9 @@ ENVIRONMENT = {
     "CKV_SKIP_PACKAGE_UPDATE_CHECK": "true",
     "LOG_LEVEL": "ERROR",
 }
+ANCHORS = re.compile(r"(?:^|[\s\[{,:-])([&*])([^\s\[\]{},]+)", re.MULTILINE)
+MOST_VALUES = 1_000_000
+GRAMMARS = "appsecgate-grammars"  # a directory of checkov's environment
 NEEDED = {"bicep": ("arm",)}  # checks of one framework that register themselves with another
 DOCKERFILE_WORDS = (
     "ADD ARG CMD COMMENT COPY ENTRYPOINT ENV EXPOSE FROM HEALTHCHECK LABEL MAINTAINER ONBUILD RUN SHELL STOPSIGNAL"
@@ -42,6 +56,7 @@ def main(arguments):
     os.dup2(2, 1)  # whatever checkov prints goes to stderr
     with open(arguments[0], encoding="utf-8") as file:
         request = json.load(file)
+    gc.disable()  # what is loaded stays: looking for garbage in it would take a quarter of the time
     prepare()
     answer = {"worker": WORKER_PROTOCOL, "groups": scan_groups(request["groups"], float(request["group_s"]))}
     wire.write(json.dumps(answer).encode())
@@ -50,10 +65,24 @@ def main(arguments):
     os._exit(0)  # checkov's exit handlers have nothing to do, slowly
 
 
+def load(directory):
+    """Have every runner and every rule loaded: by the samples in the directory, if there are any."""
+    prepare()
+    for request in Path(directory).glob("request.json"):
+        for group in json.loads(request.read_bytes())["groups"]:
+            scan_group({**group, "files": [f"{directory}/{name}" for name in group["files"]]})
+
+
 def prepare():
     """What checkov's own start-up does without a key and without a network."""
     os.environ.update(ENVIRONMENT)
     sys.argv = ["checkov"]
+    start_up()
+
+
+@functools.cache
+def start_up():
+    use_saved_grammars()
     logging.disable(logging.WARNING)
     platform = importlib.import_module("checkov.common.bridgecrew.platform_integration").bc_integration
     features = importlib.import_module("checkov.common.bridgecrew.integration_features.integration_feature_registry")
@@ -62,9 +91,35 @@ def prepare():
     features.integration_feature_registry.run_pre_scan()
 
 
+def save(directory):
+    """Have every grammar built over our samples, and keep the results in this environment: Bicep's takes 6 s or more.
+
+    They are pickles. Whoever can write there can change checkov itself, so they are not another thing to trust.
+    """
+    load(directory)
+    Path(sys.prefix, GRAMMARS).mkdir(exist_ok=True)
+    for built in Path(tempfile.gettempdir()).glob(".lark_cache_*"):
+        draft = Path(sys.prefix, GRAMMARS, "draft")
+        shutil.copyfile(built, draft)
+        draft.replace(draft.with_name(built.name))
+
+
+def use_saved_grammars():
+    """Copies, where the grammar library looks for them: in the temporary directory, under the user's name."""
+    try:
+        user = getpass.getuser()
+    except Exception:  # as the library does
+        user = "unknown"
+    for saved in Path(sys.prefix, GRAMMARS).glob(".lark_cache_*"):
+        digest = re.search(r"_([0-9a-f]{64}_\d+_\d+\.tmp)$", saved.name)
+        if digest:
+            shutil.copyfile(saved, Path(tempfile.gettempdir(), f".lark_cache_{user}_{digest[1]}"))
+
+
 def scan_groups(groups, group_s):
     """The answers in the order of the groups."""
     answers = [scan_group(group) if group.get("sample") else None for group in groups]
+    gc.enable()
     for position, group in enumerate(groups):
         if answers[position] is None:
             answers[position] = scan_apart(group, group_s) if hasattr(os, "fork") else scan_group(group)
@@ -117,20 +172,66 @@ def scan_group(group):
     """One run of one runner."""
     framework, files = group["framework"], group["files"]
     try:
+        if any(expanded_size(path) > MOST_VALUES for path in files if path.endswith((".yaml", ".yml"))):
+            return failed("its aliases multiply beyond bounds")
         for needed in NEEDED.get(framework, ()):
             importlib.import_module("checkov." + needed + ".runner")
         runner = importlib.import_module("checkov." + framework + ".runner").Runner()
+        values, unread = variable_values(group.get("values") or ())
+        if values:
+            assign(runner, values)
         reports = run(runner, framework, files)
-        failed = {str(path) for report in reports for path in report.parsing_errors}
-        parsed = [path for path in files if path not in failed and was_parsed(runner, framework, path)]
+        unparsed = {str(path) for report in reports for path in report.parsing_errors}
+        parsed = [path for path in files if path not in unparsed and was_parsed(runner, framework, path)]
         return {
             "records": [record for report in reports for record in plain_records(report)],
             "parsed": parsed,
-            "partial": {path: why for path in parsed if (why := left_over(runner, framework, path))},
+            "partial": {path: why for path in parsed if (why := unread or left_over(runner, framework, path))},
             "error": "",
         }
     except Exception as error:  # one group must not hide the others
         return failed(type(error).__name__)
+
+
+def expanded_size(path):
+    """About how many values a YAML file stands for: an anchor weighs as much as what stands until the next one."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        marks = ANCHORS.findall(file.read())
+    weights, name, weight, total = {}, "", 0, 0
+    for mark, word in marks:
+        if mark == "&":
+            weights[name], name, weight = weight, word, 1
+        weight = min(weight + weights.get(word, 1), MOST_VALUES + 1)
+        total = min(total + weights.get(word, 1), MOST_VALUES + 1)
+    return total
+
+
+def variable_values(paths):
+    """({variable: value as checkov's parser has it}, why some are missing). The last file's word counts."""
+    read = importlib.import_module("checkov.terraform.parser_utils").load_or_die_quietly if paths else None
+    values, unread = {}, ""
+    for path in paths:
+        data = read(path, {}, clean_definitions=False)
+        if data is None:
+            unread = "the values of its variables cannot be read"
+        for name, value in (data or {}).items():
+            values[name] = value if isinstance(value, list) and not path.endswith(".json") else [value]
+    return values, unread
+
+
+def assign(runner, values):
+    """Have the values stand for the variables' defaults: without a directory checkov looks at no file of values."""
+    parse = runner._parse_files
+
+    def parse_and_assign(files, errors):
+        parse(files, errors)
+        for definition in runner.definitions.values():
+            for block in definition.get("variable") or ():
+                for name, body in block.items():
+                    if name in values and isinstance(body, dict):
+                        body["default"] = values[name]
+
+    runner._parse_files = parse_and_assign
 
 
 def run(runner, framework, files):
@@ -176,6 +277,8 @@ def left_over(runner, framework, path):
 def kubernetes_left_over(path):
     documents = [item for item in load_documents(path) if item is not None]
     resources = [item for item in documents if isinstance(item, dict) and item.get("kind") and item.get("apiVersion")]
+    # an overlay is a recipe for resources, which nobody renders here
+    resources = [item for item in resources if not str(item["apiVersion"]).startswith("kustomize.config.k8s.io/")]
     validator = importlib.import_module("checkov.kubernetes.parser.validatior").K8sValidator
     passed_over = [item for item in documents if item not in resources or not validator.is_valid_template(item)[0]]
     if not passed_over:
@@ -208,4 +311,7 @@ def plain_records(report):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1] == "--save":
+        save(sys.argv[2])
+    else:
+        main(sys.argv[1:])

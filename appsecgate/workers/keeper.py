@@ -10,14 +10,14 @@ import signal
 import sys
 
 
-def main(idle_s, command):
+def main(idle_s: str, command: list[str]) -> None:
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     null = os.open(os.devnull, os.O_RDONLY)
     child = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 0)])
-    left_s = float(idle_s)
+    left_s: float | None = float(idle_s)
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         readable = select.select([0, read_end], [], [], left_s)[0]
         if read_end in readable:

@@ -18,13 +18,14 @@ network is ever called.
 """
 
 import contextlib
+import functools
 import io
 import itertools
 import json
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -35,6 +36,8 @@ NOT_SECRETS = frozenset({"Public IP (ipv4)"})
 """Detectors that report something else than a secret."""
 PRIVATE_KEY, KEYWORD, TOKEN = "Private Key", "Secret Keyword", "JSON Web Token"
 ENTROPY = ("Base64 High Entropy String", "Hex High Entropy String")
+ANCHORS = re.compile(r"(?:^|[\s\[{,:-])([&*])([^\s\[\]{},]+)", re.MULTILINE)
+MOST_VALUES = 1_000_000
 PIECE, OVERLAP = 20000, 1000
 """Longer lines are scanned in pieces: several of the expressions take quadratic time."""
 HITS_PER_FILE = 5000
@@ -197,6 +200,10 @@ class Scan:
 
     def transformed(self, text: str, eager: bool) -> list[str]:
         """The lines as detect-secrets rewrites them; what cannot be rewritten has been scanned raw."""
+        is_yaml = self.detectors.file_type(self.name) is self.detectors.yaml_type
+        if is_yaml and expanded_size(text) > MOST_VALUES:
+            self.notes.append("its aliases multiply beyond bounds")
+            return []
         stream = io.StringIO(text)
         stream.name = self.name
         try:
@@ -224,6 +231,19 @@ class Scan:
             else:
                 if not any(at == number and other == kind for at, _, _, other in self.found):
                     self.found.add((number, -1, -1, kind))
+
+
+def expanded_size(text: str) -> int:
+    """About how many values a YAML text stands for: an anchor weighs as much as what stands until the next one."""
+    weights: dict[str, int] = {}
+    name, weight, total = "", 0, 0
+    for mark, word in ANCHORS.findall(text):
+        if mark == "&":
+            weights[name], name, weight = weight, word, 1
+        weight += weights.get(word, 1)
+        total = min(total + weights.get(word, 1), MOST_VALUES + 1)
+        weight = min(weight, MOST_VALUES + 1)
+    return total
 
 
 def occurrences(line: str, value: str) -> list[int]:
@@ -306,15 +326,26 @@ def deadline(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def main() -> None:
+@functools.cache
+def detectors() -> Detectors:
+    """All of them, loaded once."""
+    return Detectors()
+
+
+def load(_directory: str = "") -> None:
+    """Import all that ``main`` needs."""
+    detectors()
+
+
+def main(_arguments: Sequence[str] = ()) -> None:
     """Answer requests until there are no more; nothing but answers reaches stdout."""
     out = sys.stdout
     sys.stdout = sys.stderr
-    detectors = Detectors()
+    load()
     for line in sys.stdin:
         request = json.loads(line)
         seconds = float(request.get("file_timeout_s", 20))
-        files = {entry["id"]: answer_file(detectors, entry, seconds) for entry in request["files"]}
+        files = {entry["id"]: answer_file(detectors(), entry, seconds) for entry in request["files"]}
         out.write(json.dumps({"files": files}) + "\n")
         out.flush()
 

@@ -120,6 +120,8 @@ def for_language(language: Language) -> list[Entry]:
         make("near-miss", "V12", "a comment that begins like a suppression",
              on_line("nosemantic change here", language.comment), NOT_FIXED, "still_present changed_still_present"),
         make("syntax", "V3", "a parenthesis is removed", swap(file, sink, language.broken), NOT_FIXED, "parse_failed"),
+        make("syntax-of-the-fix", "V3", "the call is made safe, and a parenthesis forgotten",
+             swap(file, sink, language.safe.replace(")", "", 1)), NOT_FIXED, "parse_failed"),
         make("function-gone", "V4", "the function is deleted", swap(file, whole, ""), FIXED, "code_removed"),
         make("file-gone", "V4", "the file is deleted", remove(file), FIXED, "file_deleted"),
         make("three-lines", "V5", "3 blank lines above", prepend(file, "\n\n\n"), NOT_FIXED, present)

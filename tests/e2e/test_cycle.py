@@ -16,7 +16,7 @@ TOOL_NAMES = [
 
 
 class CycleOnThePackage(ScannerCase):
-    command = PACKAGE
+    command: tuple[str, ...] = PACKAGE
 
     def setUp(self) -> None:
         super().setUp()

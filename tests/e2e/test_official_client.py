@@ -52,6 +52,6 @@ class OfficialClient(ScannerCase):
 
     async def _called(self, client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
         result = await client.call_tool(tool, arguments)
-        data = getattr(result, "structured_content", None) or getattr(result, "structuredContent", None)
+        data: Any = getattr(result, "structured_content", None) or getattr(result, "structuredContent", None)
         self.assertIsNotNone(data, result)
         return dict(data)

@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import json
 import os
 import random
 import struct
@@ -127,3 +128,8 @@ def require_readers(*names: str) -> list[Any]:
         raise AssertionError(message)
     print(f"\nSKIPPED, NOT TESTED: {message}", file=sys.stderr)
     raise unittest.SkipTest(message)
+
+
+def read_ndjson(data: bytes) -> list[dict[str, Any]]:
+    """The rows of such a file."""
+    return [json.loads(line) for line in data.split(b"\n") if line]

@@ -7,7 +7,6 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from appsecgate.exports.ndjson import read_ndjson
 from appsecgate.exports.parquet import GROUP_ROWS
 from appsecgate.exports.parquet_chunk import PAGE_ROWS
 from appsecgate.exports.snapshot import MANIFEST_NAME, write_snapshot
@@ -19,6 +18,7 @@ from tests.exports.columns import (
     parquet_bytes,
     plain_columns,
     plain_value,
+    read_ndjson,
     real_bits,
     require_readers,
 )
@@ -236,7 +236,7 @@ class SnapshotReadersTest(ReaderCase, LedgerCase):
                 self.assertGreater(len(rows), 0)
                 wanted = plain_columns(view, rows)
                 by_lines = [tuple(line[column.name] for column in view.columns) for line in lines]
-                self.assertEqual(plain_columns(view, by_lines), wanted)  # type: ignore[arg-type]
+                self.assertEqual(plain_columns(view, by_lines), wanted)
                 path = folders["parquet"].path / f"{view.name}.parquet"
                 self.assert_read(view, path, wanted)
                 entry = next(file for file in manifest["files"] if file["view"] == view.name)

@@ -9,12 +9,13 @@ from pathlib import Path
 from unittest import mock
 
 from appsecgate.errors import ArgumentError, DiskFullError, UnwritableError
-from appsecgate.exports.ndjson import ByteSink, read_ndjson
+from appsecgate.exports.ndjson import ByteSink
 from appsecgate.exports.snapshot import SNAPSHOT_WRITERS, WrittenSnapshot, write_snapshot
 from appsecgate.model import Category, FixStatus, Json, Package, Scanner
 from appsecgate.store.migrations import SCHEMA_VERSION
 from appsecgate.store.public_views import PublicView, public_views
 from appsecgate.store.rows import SqlValue
+from tests.exports.columns import read_ndjson
 from tests.store.ledger import OTHER, PROJECT, LedgerCase, make_finding
 
 NOW = "2026-03-01T12:00:00.000Z"
