@@ -9,7 +9,7 @@ RUN apt-get update \
  && install -d -o appsecgate -g appsecgate -m 0700 /data
 
 WORKDIR /opt/appsecgate
-COPY appsecgate.py ./
+COPY appsecgate.py LICENSE ./
 
 # The scanners live in the image, not in the volume: a new image brings new scanners, the volume keeps the ledger.
 # The links have no version in their names, so that the pins stay in one place.
