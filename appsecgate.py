@@ -30,6 +30,7 @@ Parts, in the order in which they stand here:
     appsecgate/embedded.py
     appsecgate/gitdir.py
     appsecgate/git.py
+    appsecgate/leftovers.py
     appsecgate/resident.py
     appsecgate/settings.py
     appsecgate/config.py
@@ -160,6 +161,7 @@ Parts, in the order in which they stand here:
     appsecgate/tools/standing.py
     appsecgate/tools/get_scan_history.py
     appsecgate/cli_render.py
+    appsecgate/cli_scan.py
     appsecgate/tools/submit_feedback.py
     appsecgate/tools/suppress_finding.py
     appsecgate/tools/update_config.py
@@ -1547,7 +1549,7 @@ def base_environment(tmp: Path, extra: Mapping[str, str] | None = None) -> dict[
 @contextlib.contextmanager
 def private_directory(parent: Path | None = None, prefix: str = "appsecgate-") -> Iterator[Path]:
     """A directory (0700) that is gone afterwards, even if what ran in it took its own rights away."""
-    path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))  # the number: see leftovers
     try:
         yield path
     finally:
@@ -3550,6 +3552,9 @@ from urllib.parse import quote, unquote, urlsplit
 # ruff: noqa: S608 -- these are texts for the client, who sends them to the query sandbox
 
 
+PACKS_AT_ONCE = 8
+"""As many context packs as fit into one result, as a rule."""
+
 
 def call_text(tool: str, **arguments: str | Sequence[str]) -> str:
     """``tool(name="value", …)`` with JSON literals, e.g. ``get_fix_context(finding_id="0f3a…")``."""
@@ -3565,7 +3570,7 @@ def context_actions(ids: Sequence[str]) -> tuple[str, ...]:
         return (call_text("get_fix_context", finding_id=ids[0]),)
     return (
         call_text("get_fix_context", finding_id=ids[0]),
-        call_text("get_fix_context_batch", finding_ids=list(ids[:20])),
+        call_text("get_fix_context_batch", finding_ids=list(ids[:PACKS_AT_ONCE])),
     )
 
 
@@ -10952,6 +10957,52 @@ def _git_failed(command: str, completed: Completed) -> GitError:
 
 
 # ==================================================================================================
+# appsecgate/leftovers.py
+# ==================================================================================================
+# What a killed process of ours left in the temporary directory: copies of a project, which must not stay there.
+
+_OURS = re.compile(r"appsecgate-(?:[a-z]+-)*(\d+)-\w+")
+GRACE_S = 3600.0
+"""A younger directory is left alone: in another container the same number may be a living process."""
+
+
+def sweep_leftovers(now: float | None = None) -> int:
+    """Remove our user's private directories whose process is gone; how many there were. Never raises."""
+    moment = time.time() if now is None else now
+    swept = 0
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(tempfile.gettempdir()):
+            match = _OURS.fullmatch(entry.name)
+            if match and _is_stale(entry, int(match[1]), moment):
+                remove_tree(Path(entry.path))
+                swept += 1
+    return swept
+
+
+def _is_stale(entry: "os.DirEntry[str]", process: int, moment: float) -> bool:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    owner = getattr(os, "getuid", lambda: status.st_uid)()
+    ours = entry.is_dir(follow_symlinks=False) and status.st_uid == owner
+    return ours and moment - status.st_mtime > GRACE_S and not _is_alive(process)
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process has this number; where that cannot be asked without harm, it counts as alive."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+# ==================================================================================================
 # appsecgate/resident.py
 # ==================================================================================================
 # A child that stays: lines to its stdin, lines from its stdout, and the same end for it as for every child.
@@ -12137,8 +12188,12 @@ _MEND: dict[EvidenceReason, str] = {
     EvidenceReason.FILE_MISSING: "The file vanished during the scan: scan again.",
     EvidenceReason.FILE_CHANGED: "The file changed during the scan: scan again.",
     EvidenceReason.NO_RULES: "No active rule covers this language: add a rule file to scanners.semgrep.rules.",
-    EvidenceReason.NO_ADVISORIES: "Run: python -P -m appsecgate advisories import PATH (an OSV dump for PyPI)",
-    EvidenceReason.ADVISORIES_STALE: "Import a newer copy: python -P -m appsecgate advisories import PATH",
+    EvidenceReason.NO_ADVISORIES: (
+        "Run: python -P -m appsecgate advisories update (a download), or advisories import PATH (an OSV dump for PyPI)"
+    ),
+    EvidenceReason.ADVISORIES_STALE: (
+        "Run: python -P -m appsecgate advisories update (a download), or advisories import PATH (a newer OSV dump)"
+    ),
     EvidenceReason.UNPINNED_DEPENDENCY: "Pin the named dependencies (name==version) or add a lock file.",
     EvidenceReason.UNKNOWN_PACKAGE: "The named packages are in no advisory database: review them by hand.",
     EvidenceReason.UNSUPPORTED_DEPENDENCY: "URL, VCS, local and editable dependencies cannot be audited: pin releases.",
@@ -27816,6 +27871,7 @@ class Session:
 
     def _begin(self) -> None:
         """Register the project and let retention forget what is due; short, since a client waits."""
+        sweep_leftovers()
         with self.store.write() as writer:
             writer.touch_project(self.project_id, self.alias, str(self.workspace.root))
             apply_retention(writer, self.project_id, self.now(), self.config.retention)
@@ -28801,6 +28857,7 @@ def record_scan(
         before = _known_before(writer, session.project_id, request, paths, sealed, looks)
         matching = _match(request, before, sealed, targets)
         findings, gone = _settle(writer, session.project_id, request, before, matching, targets)
+        evidence = _with_earlier_reports(evidence, findings, targets)
         result = ScanResult(
             scan_id=session.new_id(),
             kind=request.kind,
@@ -28907,6 +28964,17 @@ def _settle(
     merged = merge_duplicates([*matching.findings, *(_shifted(f, before.line_maps) for f in kept)])
     ordered = sorted(merged, key=lambda f: (f.severity.rank, f.file_path, f.line_start, f.rule_id, f.logical_id))
     return tuple(ordered), tuple(sorted(gone))
+
+
+def _with_earlier_reports(
+    evidence: Sequence[ScannerEvidence], findings: Iterable[Finding], targets: Iterable[TargetEvidence]
+) -> tuple[ScannerEvidence, ...]:
+    """An answer from earlier evidence stands for what was reported then: a row of it must not say 0."""
+    cached = {(target.scanner, target.path) for target in targets if target.reason is EvidenceReason.CACHED}
+    counts = Counter(f.scanner for f in findings if (f.scanner, f.file_path) in cached)
+    return tuple(
+        replace(row, findings=counts[row.scanner]) if row.reason is EvidenceReason.CACHED else row for row in evidence
+    )
 
 
 def _shifted(finding: Finding, line_maps: Mapping[str, LineMap]) -> Finding:
@@ -29922,6 +29990,9 @@ def _fixed(case: Case) -> Judgement:
         code, text = ReasonCode.FIXED, f"{rule} is no longer reported; the scanner ran and saw the whole file."
     if case.finding.category is Category.SECRET:
         text += " Tell the person to rotate it: history keeps it. Record that with submit_feedback(verdict='ROTATED')."
+    evidence = case.evidence
+    if evidence is not None and evidence.reason is EvidenceReason.ADVISORIES_STALE:
+        text += f" That goes for this advisory; newer ones are not known here{_in_brackets(evidence)}."
     return Judgement(FixStatus.FIXED, code, text)
 
 
@@ -30683,7 +30754,7 @@ def show_scan(
     session: Session,
     result: ScanResult,
     files: tuple[str, ...],
-    on_changed_lines: Callable[[Finding], bool] | None = None,
+    on_changed_lines: Callable[[Finding], bool | None] | None = None,
 ) -> ScannedFiles:
     """The scan as a result; what is listed is marked as shown."""
     visible, suppressed = _visible(session, result, set(files))
@@ -30812,6 +30883,10 @@ GET_CONFIG = Tool(
 # ==================================================================================================
 # scan_diff: look at what changed in git.
 
+LINES_RESERVE_S = 2.0
+"""Of a call's time: which lines changed is asked file by file, and is no longer asked then."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScanDiffInput:
     base: str | None = arg(
@@ -30829,10 +30904,16 @@ def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     removed = tuple(sorted(path for path in known if not session.workspace.exists(path)))
     renames = find_renames(session, removed, paths)
     result = run_scan(session, ScanRequest(ScanKind.DIFF, paths, removed=removed, renames=renames), control_of(call))
-    lines = {path: git.changed_lines(path, request.base) for path in {f.file_path for f in result.findings}}
+    lines: dict[str, set[int] | None] = {}
+    for path in dict.fromkeys(finding.file_path for finding in result.findings):  # the worst first
+        if call.remaining_s() < LINES_RESERVE_S:
+            break
+        lines[path] = git.changed_lines(path, request.base)
 
-    def on_changed_lines(finding: Finding) -> bool:
-        changed = lines.get(finding.file_path)
+    def on_changed_lines(finding: Finding) -> bool | None:
+        if finding.file_path not in lines:
+            return None
+        changed = lines[finding.file_path]
         return changed is None or any(n in changed for n in range(finding.line_start, finding.line_end + 1))
 
     return show_scan(session, result, paths, on_changed_lines)
@@ -31189,6 +31270,7 @@ class ScanHistory:
     coverage: float | None = arg("Percent of findings in work whose last word is fixed, wont_fix or false_positive.")
     in_work: int = arg("Findings ever shown or attempted.")
     open_findings: tuple[FindingView, ...] = arg("The worst findings that are not resolved, at most 20.")
+    suppressed: int = arg("Findings that display filters hide; not among the open ones, and not resolved.")
     open_total: int = arg("Findings that are not resolved.")
     standing: Standing | None = arg("Without finding_id: claims not confirmed, files not analysed as they are now.")
     next_actions: tuple[str, ...] = arg("Calls that work as they stand.")
@@ -31207,6 +31289,7 @@ def get_scan_history(call: Call[Session], request: GetScanHistoryInput) -> ScanH
         coverage = reader.coverage(project_id)
         unresolved = _unresolved(reader, project_id, logical_id)
         scans = _scans(reader, project_id, request.limit)
+        hidden = reader.summary(project_id).suppressed
     shown_scans, shown_attempts = fit(scans, SCANS_CHARS), fit([_entry(row) for row in attempts], ATTEMPTS_CHARS)
     listed = fit(unresolved[:OPEN_LISTED], OPEN_CHARS)
     actions = list(context_actions([view.logical_id for view in listed]))
@@ -31225,6 +31308,7 @@ def get_scan_history(call: Call[Session], request: GetScanHistoryInput) -> ScanH
         coverage=coverage.coverage_pct,
         in_work=coverage.in_work,
         open_findings=listed,
+        suppressed=hidden,
         open_total=len(unresolved),
         standing=standing,
         next_actions=(*actions, *more),
@@ -31513,6 +31597,110 @@ def render_doctor(
     )
 
 
+def render_suppressions(stored: Sequence[Suppression], configured: Sequence[ConfigSuppression]) -> str:
+    """Display filters, with the number by which one that a tool set is taken back."""
+    rows: list[tuple[object, ...]] = [
+        (f.suppression_id, *(part or "*" for part in (f.logical_id, f.rule_id, f.path)), f.expires_at or "-", f.reason)
+        + (f.origin,)
+        for f in stored
+    ]
+    rows += [
+        ("-", "*", f.rule or "*", f.path or "*", str(f.expires or "-"), f.reason, str(f.origin)) for f in configured
+    ]
+    head = ("number", "finding", "rule", "path", "until", "reason", "set by")
+    return table(head, rows) if rows else "Nothing is hidden."
+
+
+# ==================================================================================================
+# appsecgate/cli_scan.py
+# ==================================================================================================
+# ``scan`` on the command line: what is scanned, how it is printed, and when it fails.
+
+PATIENCE_S = 3600.0
+"""A person can wait and interrupt; a call over MCP has 45 s."""
+
+
+class Printer(Protocol):
+    """What ``cli.Terminal`` offers."""
+
+    def say(self, text: str) -> None: ...
+
+    def show(self, record: Any, as_json: bool, render: Callable[[Any], str]) -> None: ...
+
+
+def patient_call(session: Session) -> Call[Session]:
+    return Call(session=session, cancel=CancelToken(), deadline=time.monotonic() + PATIENCE_S)
+
+
+def scanned_path(arguments: argparse.Namespace) -> Path | None:
+    """The file or directory to scan; a directory without ``--project`` is the project itself, then None."""
+    path = Path(arguments.path) if arguments.path else None
+    if path is not None and not path.exists():
+        raise ArgumentError(f"there is no {arguments.path!r}.", hint="Name a file or directory.")
+    if path is not None and path.is_dir() and arguments.project is None:
+        arguments.project = str(path)
+        return None
+    return path
+
+
+def scan_and_print(arguments: argparse.Namespace, printer: Printer, session: Session, path: Path | None) -> int:
+    """Scan, print, and say by the exit status whether a finding is over ``--fail-on`` or evidence is missing."""
+    call = patient_call(session)
+    if arguments.diff is not None:
+        result: Any = scan_diff(call, ScanDiffInput(arguments.diff or None))
+    elif path is None or path.is_dir():
+        result = scan_project(call, ScanProjectInput(str(path.absolute()) if path else None))
+    else:
+        result = scan_file(call, ScanFileInput(str(path.absolute())))
+    if arguments.format in ("sarif", "gitlab"):
+        printer.say(_report(session, result.scan_id, arguments.format))
+    else:
+        printer.show(result, arguments.format == "json", render_scan)
+    if arguments.fail_on and _is_over(session, Severity(arguments.fail_on), arguments.diff, path):
+        return EXIT_FINDINGS
+    return EXIT_DONE if result.complete else EXIT_INCOMPLETE
+
+
+def _report(session: Session, scan_id: str, form: str) -> str:
+    """All present findings of the project, with what the scan could not verify."""
+    with session.store.read() as reader:
+        findings = reader.findings(session.project_id, include_suppressed=True)
+        evidence = reader.evidence(session.project_id, scan_id)
+    report = sarif_log(findings, evidence, __version__) if form == "sarif" else gitlab_report(findings)
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def _scanned_paths(session: Session, base: str | None, path: Path | None) -> Callable[[str], bool]:
+    """Whether a file is among those that a person asked to scan."""
+    if base is not None:
+        return frozenset(session.workspace.git.changed(base or None)).__contains__
+    start = session.workspace.relative(str(path.absolute())) if path else ""
+    return lambda name: not start or name == start or name.startswith(f"{start}/")
+
+
+def _is_over(session: Session, limit: Severity, base: str | None, path: Path | None) -> bool:
+    """Whether a finding in what was scanned is at least so severe.
+
+    Findings that the repository or an agent hides count: they must not be able to open a gate. Those that a person
+    of this machine hides (``config.toml``, environment, command line) do not.
+    """
+    scanned = _scanned_paths(session, base, path)
+    with session.store.read() as reader:
+        present = [item.finding for item in reader.findings(session.project_id, include_suppressed=True)]
+    return any(
+        finding.severity.rank <= limit.rank and scanned(finding.file_path) and not _hidden_by_a_person(session, finding)
+        for finding in present
+    )
+
+
+def _hidden_by_a_person(session: Session, finding: Finding) -> bool:
+    today = session.clock().astimezone(UTC).date()
+    return any(
+        entry.origin.trusted and entry.covers(finding.rule_id, finding.file_path, str(finding.category), today)
+        for entry in session.config.suppressions
+    )
+
+
 # ==================================================================================================
 # appsecgate/tools/submit_feedback.py
 # ==================================================================================================
@@ -31608,7 +31796,7 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
     if not (request.finding_id or request.rule_id or request.path):
         raise ArgumentError("finding_id, rule_id or path: one of them says what to hide.", hint="Name at least one.")
     redactor = session.redactor()
-    expires = _day(request.expires)
+    expires = _day(request.expires, session.now()[:10])
     with session.store.write() as writer:
         before = writer.summary(session.project_id).suppressed
         for logical_id in _meant(writer, session.project_id, request.finding_id):
@@ -31625,8 +31813,11 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
             )
         writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
         hidden = writer.summary(session.project_id).suppressed
-    note = "Hidden from lists and counted as suppressed; verification, exports and verdicts still see it."
-    return SuppressionAdded(hidden, hidden - before, note)
+    note = (
+        "Hidden from lists and counted as suppressed; verification, exports and verdicts still see it. "
+        f"A person takes it back with: {SAMPLE_COMMAND} suppressions --remove NUMBER"
+    )
+    return SuppressionAdded(hidden, hidden - before, as_started(note))
 
 
 def _meant(reader: Reader, project_id: str, finding_id: str | None) -> list[str | None]:
@@ -31641,13 +31832,16 @@ def _meant(reader: Reader, project_id: str, finding_id: str | None) -> list[str 
     return [named, *(item.finding.logical_id for item in group if item.finding.logical_id != named)]
 
 
-def _day(text: str | None) -> str | None:
+def _day(text: str | None, today: str) -> str | None:
     if text is None:
         return None
     try:
-        return date.fromisoformat(text).isoformat()
+        day = date.fromisoformat(text).isoformat()
     except ValueError:
         raise ArgumentError(f"expires: {text!r} is no date.", hint="Write it as YYYY-MM-DD.") from None
+    if day < today:
+        raise ArgumentError(f"expires: {text} is over.", hint="Name today or a later day, or leave it out.")
+    return day
 
 
 SUPPRESS_FINDING = Tool(
@@ -31868,10 +32062,6 @@ TOOLS: tuple[Tool[Session, Any, Any], ...] = (
 # ==================================================================================================
 # The command line: the same tools, with words and tables for people.
 
-PATIENCE_S = 3600.0
-"""A person can wait and interrupt; a call over MCP has 45 s."""
-
-
 def options_of(arguments: argparse.Namespace) -> Options:
     """What the command line and the surroundings say; the first place where the environment is read."""
     return Options(
@@ -31911,59 +32101,13 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text
 
 
-def _call(session: Session) -> Call[Session]:
-    return Call(session=session, cancel=CancelToken(), deadline=time.monotonic() + PATIENCE_S)
-
-
 def _scan(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    path = Path(arguments.path) if arguments.path else None
-    if path is not None and not path.exists():
-        raise ArgumentError(f"there is no {arguments.path!r}.", hint="Name a file or directory.")
-    if path is not None and path.is_dir() and arguments.project is None:
-        arguments.project, path = str(path), None
+    path = scanned_path(arguments)
     session = Session(options_of(arguments))
     try:
-        call = _call(session)
-        if arguments.diff is not None:
-            result: Any = scan_diff(call, ScanDiffInput(arguments.diff or None))
-        elif path is None or path.is_dir():
-            result = scan_project(call, ScanProjectInput(str(path.absolute()) if path else None))
-        else:
-            result = scan_file(call, ScanFileInput(str(path.absolute())))
-        if arguments.format in ("sarif", "gitlab"):
-            terminal.say(_report(session, result.scan_id, arguments.format))
-        else:
-            terminal.show(result, arguments.format == "json", render_scan)
-        return _scan_exit(session, result, arguments.fail_on, _scanned_paths(session, arguments.diff, path))
+        return scan_and_print(arguments, terminal, session, path)
     finally:
         session.close()
-
-
-def _report(session: Session, scan_id: str, form: str) -> str:
-    """All present findings of the project, with what the scan could not verify."""
-    with session.store.read() as reader:
-        findings = reader.findings(session.project_id, include_suppressed=True)
-        evidence = reader.evidence(session.project_id, scan_id)
-    report = sarif_log(findings, evidence, __version__) if form == "sarif" else gitlab_report(findings)
-    return json.dumps(report, indent=2, ensure_ascii=False)
-
-
-def _scanned_paths(session: Session, base: str | None, path: Path | None) -> Callable[[str], bool]:
-    """Whether a file is among those that a person asked to scan."""
-    if base is not None:
-        return frozenset(session.workspace.git.changed(base or None)).__contains__
-    start = session.workspace.relative(str(path.absolute())) if path else ""
-    return lambda name: not start or name == start or name.startswith(f"{start}/")
-
-
-def _scan_exit(session: Session, result: Any, fail_on: str | None, scanned: Callable[[str], bool]) -> int:
-    if fail_on is not None:
-        limit = Severity(fail_on).rank
-        with session.store.read() as reader:
-            present = [item.finding for item in reader.findings(session.project_id)]
-        if any(finding.severity.rank <= limit and scanned(finding.file_path) for finding in present):
-            return EXIT_FINDINGS
-    return EXIT_DONE if result.complete else EXIT_INCOMPLETE
 
 
 def _with_session(work: Callable[[argparse.Namespace, Terminal, Session], int]) -> Any:
@@ -31978,20 +32122,20 @@ def _with_session(work: Callable[[argparse.Namespace, Terminal, Session], int]) 
 
 
 def _context(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    pack = get_fix_context(_call(session), GetFixContextInput(arguments.finding_id))
+    pack = get_fix_context(patient_call(session), GetFixContextInput(arguments.finding_id))
     terminal.show(pack, arguments.json, render_context)
     return EXIT_DONE
 
 
 def _verify(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
     request = VerifyFixInput(arguments.finding_id, FixStatus(arguments.status), arguments.note)
-    result = verify_fix(_call(session), request)
+    result = verify_fix(patient_call(session), request)
     terminal.show(result, arguments.json, render_verify)
     return EXIT_FINDINGS if result.verified_status is FixStatus.NOT_FIXED else EXIT_DONE
 
 
 def _query(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    found = query_findings_db(_call(session), QueryFindingsDbInput(arguments.sql, list(arguments.params)))
+    found = query_findings_db(patient_call(session), QueryFindingsDbInput(arguments.sql, list(arguments.params)))
     terminal.show(found, arguments.json, render_rows)
     return EXIT_DONE
 
@@ -32005,13 +32149,25 @@ def _export(arguments: argparse.Namespace, terminal: Terminal, session: Session)
 
 def _history(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
     asked: dict[str, Json] = {"finding_id": arguments.finding_id, "limit": arguments.limit}
-    history = get_scan_history(_call(session), load(GetScanHistoryInput, asked, name="history"))
+    history = get_scan_history(patient_call(session), load(GetScanHistoryInput, asked, name="history"))
     terminal.show(history, arguments.json, render_history)
     return EXIT_DONE
 
 
 def _status(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    terminal.show(get_scan_history(_call(session), GetScanHistoryInput()), arguments.json, render_status)
+    terminal.show(get_scan_history(patient_call(session), GetScanHistoryInput()), arguments.json, render_status)
+    return EXIT_DONE
+
+
+def _suppressions(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    if arguments.remove is not None:
+        with session.store.write() as writer:
+            if not writer.remove_suppression(session.project_id, arguments.remove):
+                raise ArgumentError(f"there is no suppression {arguments.remove}.", hint="List them without --remove.")
+            writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
+    with session.store.read() as reader:
+        stored = reader.suppressions(session.project_id)
+    terminal.say(render_suppressions(stored, session.config.suppressions))
     return EXIT_DONE
 
 
@@ -32099,7 +32255,7 @@ def _doctor(arguments: argparse.Namespace, terminal: Terminal, session: Session)
 def _tool_command(tool: Tool[Session, Any, Any]) -> Any:
     def command(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
         request = from_namespace(tool.input, arguments, name=tool.name)
-        terminal.show(tool.call(_call(session), request), True, str)
+        terminal.show(tool.call(patient_call(session), request), True, str)
         return EXIT_DONE
 
     return _with_session(command)
@@ -32177,10 +32333,19 @@ def _add_upkeep_commands(add: Any) -> None:
     advisories.add_argument("action", choices=("import", "update", "status"), help="what to do; update downloads")
     advisories.add_argument("path", nargs="?", metavar="PATH", help="a directory of OSV records, or a zip of them")
     advisories.add_argument("--url", metavar="URL", help="for update: another address than advisories.url")
+    hidden = add("suppressions", "list what hides findings; --remove takes one back", _with_session(_suppressions))
+    hidden.add_argument("--remove", type=int, metavar="NUMBER", help="show again what this one hides")
     reindex = add("reindex", "apply a changed redaction policy to stored rows", _with_session(_reindex))
     reindex.add_argument("--redaction", action="store_true", help="mask stored texts anew")
     purge = add("purge", "forget everything about the current project", _with_session(_purge))
     purge.add_argument("--yes", action="store_true", help="really")
+
+
+def _end_like_an_interrupt() -> None:
+    """Being told to end is as good as Ctrl-C: copies of the project must not stay behind in a temporary directory."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, signal.default_int_handler)
 
 
 def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int:
@@ -32190,6 +32355,7 @@ def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int
     try:
         if arguments.command in (None, "serve"):
             return serve(arguments)
+        _end_like_an_interrupt()
         status: int = arguments.work(arguments, terminal)
     except AppSecGateError as error:
         terminal.tell(f"appsecgate: {error.explain()}")

@@ -4,6 +4,9 @@
 import json
 from collections.abc import Collection, Sequence
 
+PACKS_AT_ONCE = 8
+"""As many context packs as fit into one result, as a rule."""
+
 
 def call_text(tool: str, **arguments: str | Sequence[str]) -> str:
     """``tool(name="value", …)`` with JSON literals, e.g. ``get_fix_context(finding_id="0f3a…")``."""
@@ -19,7 +22,7 @@ def context_actions(ids: Sequence[str]) -> tuple[str, ...]:
         return (call_text("get_fix_context", finding_id=ids[0]),)
     return (
         call_text("get_fix_context", finding_id=ids[0]),
-        call_text("get_fix_context_batch", finding_ids=list(ids[:20])),
+        call_text("get_fix_context_batch", finding_ids=list(ids[:PACKS_AT_ONCE])),
     )
 
 

@@ -3,8 +3,8 @@
 import argparse
 import json
 import os
+import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,10 +19,11 @@ from appsecgate.cli_render import (
     render_history,
     render_import,
     render_rows,
-    render_scan,
     render_status,
+    render_suppressions,
     render_verify,
 )
+from appsecgate.cli_scan import patient_call, scan_and_print, scanned_path
 from appsecgate.config import data_directory, load_config
 from appsecgate.errors import (
     EXIT_DONE,
@@ -32,31 +33,22 @@ from appsecgate.errors import (
     AppSecGateError,
     ArgumentError,
 )
-from appsecgate.exports.gitlab import gitlab_report
-from appsecgate.exports.sarif import sarif_log
 from appsecgate.model import FixStatus, Json, Scanner, Severity
 from appsecgate.probe import probe_sentinel
-from appsecgate.process import CancelToken
 from appsecgate.redact.redactor import Redactor
 from appsecgate.session import Options, Session, utc_now
 from appsecgate.setup import diagnose, setup_scanners
 from appsecgate.store.advisory_import import import_advisories
 from appsecgate.store.advisory_index import AdvisoryIndex
-from appsecgate.tools.base import Call, Tool
+from appsecgate.tools.base import Tool
 from appsecgate.tools.export_snapshot import SnapshotFormat, write_to
 from appsecgate.tools.get_fix_context import GetFixContextInput, get_fix_context
 from appsecgate.tools.get_scan_history import GetScanHistoryInput, get_scan_history
 from appsecgate.tools.query_findings_db import QueryFindingsDbInput, query_findings_db
 from appsecgate.tools.registry import TOOLS
-from appsecgate.tools.scan_diff import ScanDiffInput, scan_diff
-from appsecgate.tools.scan_file import ScanFileInput, scan_file
-from appsecgate.tools.scan_project import ScanProjectInput, scan_project
 from appsecgate.tools.verify_fix import VerifyFixInput, verify_fix
 from appsecgate.typed import dump, load
 from appsecgate.typed_cli import add_arguments, from_namespace
-
-PATIENCE_S = 3600.0
-"""A person can wait and interrupt; a call over MCP has 45 s."""
 
 
 def options_of(arguments: argparse.Namespace) -> Options:
@@ -98,59 +90,13 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text
 
 
-def _call(session: Session) -> Call[Session]:
-    return Call(session=session, cancel=CancelToken(), deadline=time.monotonic() + PATIENCE_S)
-
-
 def _scan(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    path = Path(arguments.path) if arguments.path else None
-    if path is not None and not path.exists():
-        raise ArgumentError(f"there is no {arguments.path!r}.", hint="Name a file or directory.")
-    if path is not None and path.is_dir() and arguments.project is None:
-        arguments.project, path = str(path), None
+    path = scanned_path(arguments)
     session = Session(options_of(arguments))
     try:
-        call = _call(session)
-        if arguments.diff is not None:
-            result: Any = scan_diff(call, ScanDiffInput(arguments.diff or None))
-        elif path is None or path.is_dir():
-            result = scan_project(call, ScanProjectInput(str(path.absolute()) if path else None))
-        else:
-            result = scan_file(call, ScanFileInput(str(path.absolute())))
-        if arguments.format in ("sarif", "gitlab"):
-            terminal.say(_report(session, result.scan_id, arguments.format))
-        else:
-            terminal.show(result, arguments.format == "json", render_scan)
-        return _scan_exit(session, result, arguments.fail_on, _scanned_paths(session, arguments.diff, path))
+        return scan_and_print(arguments, terminal, session, path)
     finally:
         session.close()
-
-
-def _report(session: Session, scan_id: str, form: str) -> str:
-    """All present findings of the project, with what the scan could not verify."""
-    with session.store.read() as reader:
-        findings = reader.findings(session.project_id, include_suppressed=True)
-        evidence = reader.evidence(session.project_id, scan_id)
-    report = sarif_log(findings, evidence, __version__) if form == "sarif" else gitlab_report(findings)
-    return json.dumps(report, indent=2, ensure_ascii=False)
-
-
-def _scanned_paths(session: Session, base: str | None, path: Path | None) -> Callable[[str], bool]:
-    """Whether a file is among those that a person asked to scan."""
-    if base is not None:
-        return frozenset(session.workspace.git.changed(base or None)).__contains__
-    start = session.workspace.relative(str(path.absolute())) if path else ""
-    return lambda name: not start or name == start or name.startswith(f"{start}/")
-
-
-def _scan_exit(session: Session, result: Any, fail_on: str | None, scanned: Callable[[str], bool]) -> int:
-    if fail_on is not None:
-        limit = Severity(fail_on).rank
-        with session.store.read() as reader:
-            present = [item.finding for item in reader.findings(session.project_id)]
-        if any(finding.severity.rank <= limit and scanned(finding.file_path) for finding in present):
-            return EXIT_FINDINGS
-    return EXIT_DONE if result.complete else EXIT_INCOMPLETE
 
 
 def _with_session(work: Callable[[argparse.Namespace, Terminal, Session], int]) -> Any:
@@ -165,20 +111,20 @@ def _with_session(work: Callable[[argparse.Namespace, Terminal, Session], int]) 
 
 
 def _context(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    pack = get_fix_context(_call(session), GetFixContextInput(arguments.finding_id))
+    pack = get_fix_context(patient_call(session), GetFixContextInput(arguments.finding_id))
     terminal.show(pack, arguments.json, render_context)
     return EXIT_DONE
 
 
 def _verify(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
     request = VerifyFixInput(arguments.finding_id, FixStatus(arguments.status), arguments.note)
-    result = verify_fix(_call(session), request)
+    result = verify_fix(patient_call(session), request)
     terminal.show(result, arguments.json, render_verify)
     return EXIT_FINDINGS if result.verified_status is FixStatus.NOT_FIXED else EXIT_DONE
 
 
 def _query(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    found = query_findings_db(_call(session), QueryFindingsDbInput(arguments.sql, list(arguments.params)))
+    found = query_findings_db(patient_call(session), QueryFindingsDbInput(arguments.sql, list(arguments.params)))
     terminal.show(found, arguments.json, render_rows)
     return EXIT_DONE
 
@@ -192,13 +138,25 @@ def _export(arguments: argparse.Namespace, terminal: Terminal, session: Session)
 
 def _history(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
     asked: dict[str, Json] = {"finding_id": arguments.finding_id, "limit": arguments.limit}
-    history = get_scan_history(_call(session), load(GetScanHistoryInput, asked, name="history"))
+    history = get_scan_history(patient_call(session), load(GetScanHistoryInput, asked, name="history"))
     terminal.show(history, arguments.json, render_history)
     return EXIT_DONE
 
 
 def _status(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
-    terminal.show(get_scan_history(_call(session), GetScanHistoryInput()), arguments.json, render_status)
+    terminal.show(get_scan_history(patient_call(session), GetScanHistoryInput()), arguments.json, render_status)
+    return EXIT_DONE
+
+
+def _suppressions(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
+    if arguments.remove is not None:
+        with session.store.write() as writer:
+            if not writer.remove_suppression(session.project_id, arguments.remove):
+                raise ArgumentError(f"there is no suppression {arguments.remove}.", hint="List them without --remove.")
+            writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
+    with session.store.read() as reader:
+        stored = reader.suppressions(session.project_id)
+    terminal.say(render_suppressions(stored, session.config.suppressions))
     return EXIT_DONE
 
 
@@ -286,7 +244,7 @@ def _doctor(arguments: argparse.Namespace, terminal: Terminal, session: Session)
 def _tool_command(tool: Tool[Session, Any, Any]) -> Any:
     def command(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
         request = from_namespace(tool.input, arguments, name=tool.name)
-        terminal.show(tool.call(_call(session), request), True, str)
+        terminal.show(tool.call(patient_call(session), request), True, str)
         return EXIT_DONE
 
     return _with_session(command)
@@ -364,10 +322,19 @@ def _add_upkeep_commands(add: Any) -> None:
     advisories.add_argument("action", choices=("import", "update", "status"), help="what to do; update downloads")
     advisories.add_argument("path", nargs="?", metavar="PATH", help="a directory of OSV records, or a zip of them")
     advisories.add_argument("--url", metavar="URL", help="for update: another address than advisories.url")
+    hidden = add("suppressions", "list what hides findings; --remove takes one back", _with_session(_suppressions))
+    hidden.add_argument("--remove", type=int, metavar="NUMBER", help="show again what this one hides")
     reindex = add("reindex", "apply a changed redaction policy to stored rows", _with_session(_reindex))
     reindex.add_argument("--redaction", action="store_true", help="mask stored texts anew")
     purge = add("purge", "forget everything about the current project", _with_session(_purge))
     purge.add_argument("--yes", action="store_true", help="really")
+
+
+def _end_like_an_interrupt() -> None:
+    """Being told to end is as good as Ctrl-C: copies of the project must not stay behind in a temporary directory."""
+    for name in ("SIGTERM", "SIGHUP"):
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, signal.default_int_handler)
 
 
 def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int:
@@ -377,6 +344,7 @@ def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int
     try:
         if arguments.command in (None, "serve"):
             return serve(arguments)
+        _end_like_an_interrupt()
         status: int = arguments.work(arguments, terminal)
     except AppSecGateError as error:
         terminal.tell(f"appsecgate: {error.explain()}")

@@ -7,9 +7,11 @@ from typing import Any
 from appsecgate.advisories.lookup import AdvisoryStatus
 from appsecgate.context import ContextPack
 from appsecgate.model import EvidenceState
+from appsecgate.settings import ConfigSuppression
 from appsecgate.setup import Diagnosis
 from appsecgate.start import SAMPLE_COMMAND, as_started
 from appsecgate.store.advisory_import import ImportReport
+from appsecgate.store.suppressions import Suppression
 from appsecgate.tools.get_scan_history import ScanHistory
 from appsecgate.tools.query_findings_db import QueryRows
 from appsecgate.tools.standing import Standing
@@ -232,3 +234,22 @@ def render_doctor(
             _database_line(damage),
         ]
     )
+
+
+def render_suppressions(stored: Sequence[Suppression], configured: Sequence[ConfigSuppression]) -> str:
+    """Display filters, with the number by which one that a tool set is taken back."""
+    rows: list[tuple[object, ...]] = [
+        (
+            f.suppression_id,
+            *(part or "*" for part in (f.logical_id, f.rule_id, f.path)),
+            f.expires_at or "-",
+            f.reason,
+            f.origin,
+        )
+        for f in stored
+    ]
+    rows += [
+        ("-", "*", f.rule or "*", f.path or "*", str(f.expires or "-"), f.reason, str(f.origin)) for f in configured
+    ]
+    head = ("number", "finding", "rule", "path", "until", "reason", "set by")
+    return table(head, rows) if rows else "Nothing is hidden."

@@ -392,7 +392,7 @@ def base_environment(tmp: Path, extra: Mapping[str, str] | None = None) -> dict[
 @contextlib.contextmanager
 def private_directory(parent: Path | None = None, prefix: str = "appsecgate-") -> Iterator[Path]:
     """A directory (0700) that is gone afterwards, even if what ran in it took its own rights away."""
-    path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    path = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))  # the number: see leftovers
     try:
         yield path
     finally:

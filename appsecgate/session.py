@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from appsecgate.config import Config, data_directory, load_config, project_directory
+from appsecgate.leftovers import sweep_leftovers
 from appsecgate.model import EvidenceReason, Json, Scanner
 from appsecgate.process import CancelToken
 from appsecgate.redact.redactor import Redactor
@@ -138,6 +139,7 @@ class Session:
 
     def _begin(self) -> None:
         """Register the project and let retention forget what is due; short, since a client waits."""
+        sweep_leftovers()
         with self.store.write() as writer:
             writer.touch_project(self.project_id, self.alias, str(self.workspace.root))
             apply_retention(writer, self.project_id, self.now(), self.config.retention)

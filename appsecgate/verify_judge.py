@@ -336,6 +336,9 @@ def _fixed(case: Case) -> Judgement:
         code, text = ReasonCode.FIXED, f"{rule} is no longer reported; the scanner ran and saw the whole file."
     if case.finding.category is Category.SECRET:
         text += " Tell the person to rotate it: history keeps it. Record that with submit_feedback(verdict='ROTATED')."
+    evidence = case.evidence
+    if evidence is not None and evidence.reason is EvidenceReason.ADVISORIES_STALE:
+        text += f" That goes for this advisory; newer ones are not known here{_in_brackets(evidence)}."
     return Judgement(FixStatus.FIXED, code, text)
 
 

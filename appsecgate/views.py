@@ -266,8 +266,12 @@ _MEND: dict[EvidenceReason, str] = {
     EvidenceReason.FILE_MISSING: "The file vanished during the scan: scan again.",
     EvidenceReason.FILE_CHANGED: "The file changed during the scan: scan again.",
     EvidenceReason.NO_RULES: "No active rule covers this language: add a rule file to scanners.semgrep.rules.",
-    EvidenceReason.NO_ADVISORIES: "Run: python -P -m appsecgate advisories import PATH (an OSV dump for PyPI)",
-    EvidenceReason.ADVISORIES_STALE: "Import a newer copy: python -P -m appsecgate advisories import PATH",
+    EvidenceReason.NO_ADVISORIES: (
+        "Run: python -P -m appsecgate advisories update (a download), or advisories import PATH (an OSV dump for PyPI)"
+    ),
+    EvidenceReason.ADVISORIES_STALE: (
+        "Run: python -P -m appsecgate advisories update (a download), or advisories import PATH (a newer OSV dump)"
+    ),
     EvidenceReason.UNPINNED_DEPENDENCY: "Pin the named dependencies (name==version) or add a lock file.",
     EvidenceReason.UNKNOWN_PACKAGE: "The named packages are in no advisory database: review them by hand.",
     EvidenceReason.UNSUPPORTED_DEPENDENCY: "URL, VCS, local and editable dependencies cannot be audited: pin releases.",

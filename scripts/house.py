@@ -24,6 +24,7 @@ FLOORS: dict[str, int] = {
     "gitdir": 1,
     "process": 1,
     "resident": 1,
+    "leftovers": 1,
     "redact": 1,
     "identity": 1,
     "advisories": 1,

@@ -85,7 +85,7 @@ class LedgerCommandsTest(TempCase):
 
     def test_a_bug_has_an_exit_status_of_its_own(self) -> None:
         """Python's own, 1, would be read as findings."""
-        program = "import sys\nfrom appsecgate import cli\ncli.scan_project = None\nsys.exit(cli.main(sys.argv[1:], None))"
+        program = "import sys\nfrom appsecgate import cli, cli_scan\ncli_scan.scan_project = None\nsys.exit(cli.main(sys.argv[1:], None))"
         token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
         for words in (["scan"], ["serve", "--project", token]):
             with self.subTest(words):

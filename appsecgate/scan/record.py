@@ -1,5 +1,6 @@
 """From raw hits to stored findings: seal, name, match with what is known, merge, store in one transaction."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ from appsecgate.identity.fingerprint import fingerprints
 from appsecgate.identity.lines import LineMap, line_hashes
 from appsecgate.identity.matching import Matching, match
 from appsecgate.identity.scopes import ScopeMap, scope_map
-from appsecgate.model import EvidenceReason, EvidenceState, Finding, Hit, TargetEvidence
+from appsecgate.model import EvidenceReason, EvidenceState, Finding, Hit, ScannerEvidence, TargetEvidence
 from appsecgate.redact.redactor import Redactor, SecretMark
 from appsecgate.redact.seal import seal
 from appsecgate.scan.execute import Yield, scanner_evidence
@@ -92,6 +93,7 @@ def record_scan(
         before = _known_before(writer, session.project_id, request, paths, sealed, looks)
         matching = _match(request, before, sealed, targets)
         findings, gone = _settle(writer, session.project_id, request, before, matching, targets)
+        evidence = _with_earlier_reports(evidence, findings, targets)
         result = ScanResult(
             scan_id=session.new_id(),
             kind=request.kind,
@@ -198,6 +200,17 @@ def _settle(
     merged = merge_duplicates([*matching.findings, *(_shifted(f, before.line_maps) for f in kept)])
     ordered = sorted(merged, key=lambda f: (f.severity.rank, f.file_path, f.line_start, f.rule_id, f.logical_id))
     return tuple(ordered), tuple(sorted(gone))
+
+
+def _with_earlier_reports(
+    evidence: Sequence[ScannerEvidence], findings: Iterable[Finding], targets: Iterable[TargetEvidence]
+) -> tuple[ScannerEvidence, ...]:
+    """An answer from earlier evidence stands for what was reported then: a row of it must not say 0."""
+    cached = {(target.scanner, target.path) for target in targets if target.reason is EvidenceReason.CACHED}
+    counts = Counter(f.scanner for f in findings if (f.scanner, f.file_path) in cached)
+    return tuple(
+        replace(row, findings=counts[row.scanner]) if row.reason is EvidenceReason.CACHED else row for row in evidence
+    )
 
 
 def _shifted(finding: Finding, line_maps: Mapping[str, LineMap]) -> Finding:

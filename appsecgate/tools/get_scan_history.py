@@ -65,6 +65,7 @@ class ScanHistory:
     coverage: float | None = arg("Percent of findings in work whose last word is fixed, wont_fix or false_positive.")
     in_work: int = arg("Findings ever shown or attempted.")
     open_findings: tuple[FindingView, ...] = arg("The worst findings that are not resolved, at most 20.")
+    suppressed: int = arg("Findings that display filters hide; not among the open ones, and not resolved.")
     open_total: int = arg("Findings that are not resolved.")
     standing: Standing | None = arg("Without finding_id: claims not confirmed, files not analysed as they are now.")
     next_actions: tuple[str, ...] = arg("Calls that work as they stand.")
@@ -83,6 +84,7 @@ def get_scan_history(call: Call[Session], request: GetScanHistoryInput) -> ScanH
         coverage = reader.coverage(project_id)
         unresolved = _unresolved(reader, project_id, logical_id)
         scans = _scans(reader, project_id, request.limit)
+        hidden = reader.summary(project_id).suppressed
     shown_scans, shown_attempts = fit(scans, SCANS_CHARS), fit([_entry(row) for row in attempts], ATTEMPTS_CHARS)
     listed = fit(unresolved[:OPEN_LISTED], OPEN_CHARS)
     actions = list(context_actions([view.logical_id for view in listed]))
@@ -101,6 +103,7 @@ def get_scan_history(call: Call[Session], request: GetScanHistoryInput) -> ScanH
         coverage=coverage.coverage_pct,
         in_work=coverage.in_work,
         open_findings=listed,
+        suppressed=hidden,
         open_total=len(unresolved),
         standing=standing,
         next_actions=(*actions, *more),

@@ -11,6 +11,9 @@ from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.scanned import ScannedFiles, control_of, show_scan
 from appsecgate.typed import arg
 
+LINES_RESERVE_S = 2.0
+"""Of a call's time: which lines changed is asked file by file, and is no longer asked then."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScanDiffInput:
@@ -29,10 +32,16 @@ def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     removed = tuple(sorted(path for path in known if not session.workspace.exists(path)))
     renames = find_renames(session, removed, paths)
     result = run_scan(session, ScanRequest(ScanKind.DIFF, paths, removed=removed, renames=renames), control_of(call))
-    lines = {path: git.changed_lines(path, request.base) for path in {f.file_path for f in result.findings}}
+    lines: dict[str, set[int] | None] = {}
+    for path in dict.fromkeys(finding.file_path for finding in result.findings):  # the worst first
+        if call.remaining_s() < LINES_RESERVE_S:
+            break
+        lines[path] = git.changed_lines(path, request.base)
 
-    def on_changed_lines(finding: Finding) -> bool:
-        changed = lines.get(finding.file_path)
+    def on_changed_lines(finding: Finding) -> bool | None:
+        if finding.file_path not in lines:
+            return None
+        changed = lines[finding.file_path]
         return changed is None or any(n in changed for n in range(finding.line_start, finding.line_end + 1))
 
     return show_scan(session, result, paths, on_changed_lines)

@@ -94,7 +94,7 @@ def show_scan(
     session: Session,
     result: ScanResult,
     files: tuple[str, ...],
-    on_changed_lines: Callable[[Finding], bool] | None = None,
+    on_changed_lines: Callable[[Finding], bool | None] | None = None,
 ) -> ScannedFiles:
     """The scan as a result; what is listed is marked as shown."""
     visible, suppressed = _visible(session, result, set(files))

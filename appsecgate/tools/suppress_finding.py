@@ -6,6 +6,7 @@ from datetime import date
 from appsecgate.context import find
 from appsecgate.errors import ArgumentError
 from appsecgate.session import Session
+from appsecgate.start import SAMPLE_COMMAND, as_started
 from appsecgate.store.reader import Reader
 from appsecgate.store.suppressions import Suppression
 from appsecgate.tools.base import Call, Tool
@@ -38,7 +39,7 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
     if not (request.finding_id or request.rule_id or request.path):
         raise ArgumentError("finding_id, rule_id or path: one of them says what to hide.", hint="Name at least one.")
     redactor = session.redactor()
-    expires = _day(request.expires)
+    expires = _day(request.expires, session.now()[:10])
     with session.store.write() as writer:
         before = writer.summary(session.project_id).suppressed
         for logical_id in _meant(writer, session.project_id, request.finding_id):
@@ -55,8 +56,11 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
             )
         writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
         hidden = writer.summary(session.project_id).suppressed
-    note = "Hidden from lists and counted as suppressed; verification, exports and verdicts still see it."
-    return SuppressionAdded(hidden, hidden - before, note)
+    note = (
+        "Hidden from lists and counted as suppressed; verification, exports and verdicts still see it. "
+        f"A person takes it back with: {SAMPLE_COMMAND} suppressions --remove NUMBER"
+    )
+    return SuppressionAdded(hidden, hidden - before, as_started(note))
 
 
 def _meant(reader: Reader, project_id: str, finding_id: str | None) -> list[str | None]:
@@ -71,13 +75,16 @@ def _meant(reader: Reader, project_id: str, finding_id: str | None) -> list[str 
     return [named, *(item.finding.logical_id for item in group if item.finding.logical_id != named)]
 
 
-def _day(text: str | None) -> str | None:
+def _day(text: str | None, today: str) -> str | None:
     if text is None:
         return None
     try:
-        return date.fromisoformat(text).isoformat()
+        day = date.fromisoformat(text).isoformat()
     except ValueError:
         raise ArgumentError(f"expires: {text!r} is no date.", hint="Write it as YYYY-MM-DD.") from None
+    if day < today:
+        raise ArgumentError(f"expires: {text} is over.", hint="Name today or a later day, or leave it out.")
+    return day
 
 
 SUPPRESS_FINDING = Tool(

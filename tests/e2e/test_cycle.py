@@ -40,6 +40,10 @@ class CycleOnThePackage(ScannerCase):
                     result = client.call("scan_file", path=path)
                     self.assertEqual(result["verdict"], "findings")
                     self.assertTrue(all(f["file_path"] == path for f in result["findings"]))
+                    again = client.call("scan_file", path=path)["evidence"]
+                    self.assertEqual(
+                        sum(row["findings"] > 0 for row in again), sum(row["findings"] > 0 for row in result["evidence"])
+                    )
             self._a_cosmetic_edit_is_not_a_fix(client)
             self._an_honest_edit_is_a_fix(client)
             self._the_books_agree(client)

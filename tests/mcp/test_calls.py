@@ -69,7 +69,7 @@ class Results(unittest.TestCase):
         with connected() as client:
             answer = client.call("fail", {"how": "refused"})
         self.assertTrue(answer["result"]["isError"])
-        self.assertIn("token=[REDACTED] Name the project with", text_of(answer))
+        self.assertIn("token=[REDACTED]. Name the project with", text_of(answer))
 
     def test_bugs_are_results_with_a_reference_and_the_traceback_stays_here(self) -> None:
         for how in ("bug", "exit", "recursion", "nan"):
