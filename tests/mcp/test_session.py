@@ -43,7 +43,7 @@ class Sessions(unittest.TestCase):
             return FixtureSession(facts)
 
         client = Client(dataclasses.replace(fixture_setup(), make_session=make))
-        self.assertEqual(text_of(client.call("roots")), "no room Make some.")
+        self.assertEqual(text_of(client.call("roots")), "no room. Make some.")
         self.assertFalse(client.call("roots")["result"]["isError"])
         client.end()
 
