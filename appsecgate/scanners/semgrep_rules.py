@@ -7,6 +7,7 @@ have none), so that one merged JSON file, which loads several times faster, is a
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from appsecgate.embedded import embedded_names, read_embedded
 from appsecgate.errors import ConfigError
 from appsecgate.model import Json
 from appsecgate.process import Ending, Limits, base_environment, private_directory, run
+from appsecgate.redact.patterns import find_tokens
 from appsecgate.scanners.base import Installation
 from appsecgate.scanners.report_json import json_list, json_object, json_text, json_texts, load_report
 
@@ -22,6 +24,7 @@ CUSTOM_PREFIX = "custom."
 WIDE_LANGUAGES = frozenset({"regex", "generic"})
 """Analyzers that look at any text."""
 RULE_FILE_MAX_BYTES = 16 << 20
+_RULE_ID = re.compile(r"\w[\w.:/-]{0,119}")
 _CONVERT_S = 30.0
 _CONVERT_PROGRAM = """
 import sys, json, datetime
@@ -104,6 +107,11 @@ def custom_rules(name: str, data: bytes, tool: Installation | None) -> list[dict
     for rule in rules:
         if not json_text(rule.get("id")) or not json_texts(rule.get("languages")):
             raise ConfigError(f"A rule in {name} has no id or no languages.")
+        # an id is part of a finding's identity, so it is never masked: it must have nothing to mask
+        if not _RULE_ID.fullmatch(json_text(rule["id"])) or any(find_tokens(json_text(rule["id"]))):
+            raise ConfigError(
+                f"A rule in {name} has an id that is no name: letters, digits, dots, dashes, at most 120, no secret."
+            )
     return rules
 
 

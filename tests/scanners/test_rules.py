@@ -80,6 +80,8 @@ class PackTest(unittest.TestCase):
             ("a.json", b'{"rules": []}'),
             ("a.json", b"[]"),
             ("a.json", b'{"rules": [{"id": "x"}]}'),
+            ("a.json", b'{"rules": [{"id": "has blanks", "languages": ["python"]}]}'),
+            ("a.json", b'{"rules": [{"id": "' + (b"ghp_" + b"a8Kd93jfLQ0sXmN27Tz" + b"Vb5Rw1yUe6Hc4Gp7d") + b'", "languages": ["c"]}]}'),
             ("a.json", b"x" * (17 << 20)),
             ("a.yaml", b"rules: []"),
         ):
