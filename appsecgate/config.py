@@ -8,12 +8,12 @@ repository gets wrong is reported and ignored, since nobody may stop a server by
 import difflib
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from appsecgate.decoding_toml import UnreasonableTomlError, parse_toml
 from appsecgate.errors import ConfigError, ProjectError
 from appsecgate.model import Json, Scanner
 from appsecgate.settings import (
@@ -305,11 +305,13 @@ def _parse_config(content: bytes) -> dict[str, Json]:
     if len(content) > MAX_CONFIG_BYTES:
         raise ConfigError(f"over {MAX_CONFIG_BYTES} bytes.")
     try:
-        return _flat_keys(tomllib.loads(content.decode("utf-8-sig")))
+        return _flat_keys(parse_toml(content.decode("utf-8-sig")))
     except UnicodeDecodeError as error:
         raise ConfigError(f"not UTF-8 at byte {error.start}.") from error
     except RecursionError:
         raise ConfigError("nests too deep.") from None
+    except UnreasonableTomlError as error:
+        raise ConfigError(f"not read: {error}.") from None
     except ValueError as error:
         # Not only TOMLDecodeError: a number of thousands of digits is refused by int() itself.
         raise ConfigError(f"not TOML: {str(error)[:200]}.") from error

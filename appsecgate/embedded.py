@@ -76,6 +76,42 @@ FILES['rules/bash.json'] = r'''{
     },
     {
      "pattern": "source <(curl ...)"
+    },
+    {
+     "pattern": "curl ... | zsh ..."
+    },
+    {
+     "pattern": "curl ... | dash ..."
+    },
+    {
+     "pattern": "curl ... | python3 ..."
+    },
+    {
+     "pattern": "curl ... | python ..."
+    },
+    {
+     "pattern": ". <(curl ...)"
+    },
+    {
+     "pattern": "eval \"$(curl ...)\""
+    },
+    {
+     "pattern": "wget ... | zsh ..."
+    },
+    {
+     "pattern": "wget ... | dash ..."
+    },
+    {
+     "pattern": "wget ... | python3 ..."
+    },
+    {
+     "pattern": "wget ... | python ..."
+    },
+    {
+     "pattern": ". <(wget ...)"
+    },
+    {
+     "pattern": "eval \"$(wget ...)\""
     }
    ]
   },
@@ -103,7 +139,37 @@ FILES['rules/bash.json'] = r'''{
    },
    "patterns": [
     {
-     "pattern": "eval ..."
+     "pattern-either": [
+      {
+       "pattern": "eval ..."
+      },
+      {
+       "pattern": "builtin eval ..."
+      },
+      {
+       "pattern": "command eval ..."
+      },
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "bash -c $CMD ..."
+          },
+          {
+           "pattern": "sh -c $CMD ..."
+          }
+         ]
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$CMD",
+          "regex": "^\"?[^\\']*\\$"
+         }
+        }
+       ]
+      }
+     ]
     },
     {
      "pattern-not": "eval '...'"
@@ -140,7 +206,17 @@ FILES['rules/c.json'] = r'''{
     "likelihood": "HIGH",
     "remediation": "Use fgets with the buffer's size."
    },
-   "pattern": "gets($BUF)"
+   "pattern-either": [
+    {
+     "pattern": "gets($BUF)"
+    },
+    {
+     "pattern": "std::gets($BUF)"
+    },
+    {
+     "pattern": "_getws($BUF)"
+    }
+   ]
   },
   {
    "id": "c-unbounded-copy",
@@ -219,28 +295,106 @@ FILES['rules/c.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use fork and execve (or posix_spawn) with an argument vector."
    },
-   "patterns": [
+   "options": {
+    "symbolic_propagation": true
+   },
+   "pattern-either": [
     {
-     "pattern-either": [
+     "patterns": [
       {
-       "pattern": "system($CMD)"
+       "pattern-either": [
+        {
+         "pattern": "system($CMD, ...)"
+        },
+        {
+         "pattern": "popen($CMD, ...)"
+        },
+        {
+         "pattern": "std::system($CMD, ...)"
+        },
+        {
+         "pattern": "_popen($CMD, ...)"
+        },
+        {
+         "pattern": "_wsystem($CMD, ...)"
+        }
+       ]
       },
       {
-       "pattern": "popen($CMD, ...)"
+       "pattern-not": "system(\"...\", ...)"
       },
       {
-       "pattern": "std::system($CMD)"
+       "pattern-not": "popen(\"...\", ...)"
+      },
+      {
+       "pattern-not": "std::system(\"...\", ...)"
+      },
+      {
+       "pattern-not": "_popen(\"...\", ...)"
+      },
+      {
+       "pattern-not": "_wsystem(\"...\", ...)"
       }
      ]
     },
     {
-     "pattern-not": "system(\"...\")"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "execl(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "execlp(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "execle(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "execl(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "execlp(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "execle(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      }
+     ]
     },
     {
-     "pattern-not": "popen(\"...\", ...)"
-    },
-    {
-     "pattern-not": "std::system(\"...\")"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "execv($_, $ARGV, ...)"
+        },
+        {
+         "pattern": "execvp($_, $ARGV, ...)"
+        },
+        {
+         "pattern": "execve($_, $ARGV, ...)"
+        },
+        {
+         "pattern": "posix_spawn($_, $ARGV, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "char *$ARGV[] = {..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...};\n..."
+        },
+        {
+         "pattern-inside": "char *const $ARGV[] = {..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...};\n..."
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": "char *$ARGV[] = {..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...};\n..."
+      }
+     ]
     }
    ]
   },
@@ -267,34 +421,61 @@ FILES['rules/c.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Write printf(\"%s\", text)."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
       {
-       "pattern": "printf($FMT)"
+       "pattern": "printf($FMT, ...)"
       },
       {
-       "pattern": "fprintf($FILE, $FMT)"
+       "pattern": "fprintf($FILE, $FMT, ...)"
       },
       {
-       "pattern": "syslog($PRIORITY, $FMT)"
+       "pattern": "syslog($PRIORITY, $FMT, ...)"
       },
       {
-       "pattern": "snprintf($DST, $SIZE, $FMT)"
+       "pattern": "snprintf($DST, $SIZE, $FMT, ...)"
+      },
+      {
+       "pattern": "dprintf($FILE, $FMT, ...)"
+      },
+      {
+       "pattern": "sprintf($DST, $FMT, ...)"
+      },
+      {
+       "pattern": "std::printf($FMT, ...)"
       }
      ]
     },
     {
-     "pattern-not": "printf(\"...\")"
+     "pattern-not": "printf(\"...\", ...)"
     },
     {
-     "pattern-not": "fprintf($FILE, \"...\")"
+     "pattern-not": "fprintf($FILE, \"...\", ...)"
     },
     {
-     "pattern-not": "syslog($PRIORITY, \"...\")"
+     "pattern-not": "syslog($PRIORITY, \"...\", ...)"
     },
     {
-     "pattern-not": "snprintf($DST, $SIZE, \"...\")"
+     "pattern-not": "snprintf($DST, $SIZE, \"...\", ...)"
+    },
+    {
+     "pattern-not": "dprintf($FILE, \"...\", ...)"
+    },
+    {
+     "pattern-not": "sprintf($DST, \"...\", ...)"
+    },
+    {
+     "pattern-not": "std::printf(\"...\", ...)"
+    },
+    {
+     "metavariable-regex": {
+      "metavariable": "$FMT",
+      "regex": "^(?![A-Z][A-Z0-9_]*$|[\\\"(?]|_\\(|gettext\\(|ngettext\\(|.*\\?|.*\\bPRI)"
+     }
     }
    ]
   }
@@ -331,21 +512,260 @@ FILES['rules/csharp.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern": "$A + $B"
+       "pattern-either": [
+        {
+         "pattern": "$_ + $V"
+        },
+        {
+         "pattern": "$V + $_"
+        },
+        {
+         "pattern": "$\"...{$V}...\""
+        },
+        {
+         "pattern": "string.Format($_, ..., $V, ...)"
+        },
+        {
+         "pattern": "String.Format($_, ..., $V, ...)"
+        },
+        {
+         "pattern": "string.Concat(..., $V, ...)"
+        },
+        {
+         "pattern": "String.Concat(..., $V, ...)"
+        },
+        {
+         "pattern": "string.Join($_, ..., $V, ...)"
+        },
+        {
+         "pattern": "$_.Replace($_, $V)"
+        },
+        {
+         "pattern": "$_.Insert($_, $V)"
+        }
+       ]
       },
       {
-       "pattern-not": "\"...\" + \"...\""
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "int.Parse(...)"
+         },
+         {
+          "pattern-not": "Convert.ToInt32(...)"
+         },
+         {
+          "pattern-not": "(int $_)"
+         },
+         {
+          "pattern-not": "(long $_)"
+         },
+         {
+          "pattern-not": "long.Parse(...)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         }
+        ]
+       }
       }
      ]
     },
     {
-     "pattern": "$\"...{$X}...\""
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G += $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int.Parse(...)"
+           },
+           {
+            "pattern-not": "Convert.ToInt32(...)"
+           },
+           {
+            "pattern-not": "(int $_)"
+           },
+           {
+            "pattern-not": "(long $_)"
+           },
+           {
+            "pattern-not": "long.Parse(...)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
     },
     {
-     "pattern": "string.Format(...)"
+     "patterns": [
+      {
+       "pattern": "$SB.ToString()"
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "$SB.Append($V);\n..."
+        },
+        {
+         "pattern-inside": "$SB.AppendFormat($_, $V);\n..."
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "int.Parse(...)"
+         },
+         {
+          "pattern-not": "Convert.ToInt32(...)"
+         },
+         {
+          "pattern-not": "(int $_)"
+         },
+         {
+          "pattern-not": "(long $_)"
+         },
+         {
+          "pattern-not": "long.Parse(...)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         }
+        ]
+       }
+      }
+     ]
     },
     {
-     "pattern": "String.Format(...)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$F(...)"
+        },
+        {
+         "pattern": "this.$F(...)"
+        }
+       ]
+      },
+      {
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "class $K { ... string $F(...) { ... return $E; } ... }"
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "$_ + $V"
+              },
+              {
+               "pattern": "$V + $_"
+              },
+              {
+               "pattern": "$\"...{$V}...\""
+              },
+              {
+               "pattern": "string.Format($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "String.Format($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "string.Concat(..., $V, ...)"
+              },
+              {
+               "pattern": "String.Concat(..., $V, ...)"
+              },
+              {
+               "pattern": "string.Join($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "$_.Replace($_, $V)"
+              },
+              {
+               "pattern": "$_.Insert($_, $V)"
+              }
+             ]
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "int.Parse(...)"
+               },
+               {
+                "pattern-not": "Convert.ToInt32(...)"
+               },
+               {
+                "pattern-not": "(int $_)"
+               },
+               {
+                "pattern-not": "(long $_)"
+               },
+               {
+                "pattern-not": "long.Parse(...)"
+               },
+               {
+                "pattern-not": "$_ + $_"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
     }
    ],
    "pattern-sinks": [
@@ -491,6 +911,21 @@ FILES['rules/csharp.json'] = r'''{
     },
     {
      "pattern": "SHA1.HashData(...)"
+    },
+    {
+     "pattern": "HashAlgorithm.Create(\"=~/^(?i)(.*\\.)?(md5|sha-?1)$/\")"
+    },
+    {
+     "pattern": "CryptoConfig.CreateFromName(\"=~/^(?i)(.*\\.)?(md5|sha-?1)$/\")"
+    },
+    {
+     "pattern": "new HMACMD5(...)"
+    },
+    {
+     "pattern": "new HMACSHA1(...)"
+    },
+    {
+     "pattern": "MD5.HashDataAsync(...)"
     }
    ]
   },
@@ -516,6 +951,9 @@ FILES['rules/csharp.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use ProcessStartInfo.ArgumentList."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
@@ -526,12 +964,87 @@ FILES['rules/csharp.json'] = r'''{
        "pattern": "Process.Start($FILE, $\"...{$X}...\")"
       },
       {
+       "pattern": "Process.Start($FILE, string.Format(...))"
+      },
+      {
+       "pattern": "Process.Start($FILE, String.Format(...))"
+      },
+      {
+       "pattern": "Process.Start($FILE, string.Concat(...))"
+      },
+      {
        "pattern": "new ProcessStartInfo($FILE, $A + $B)"
       },
       {
        "pattern": "new ProcessStartInfo($FILE, $\"...{$X}...\")"
+      },
+      {
+       "pattern": "new ProcessStartInfo($FILE, string.Format(...))"
+      },
+      {
+       "pattern": "new ProcessStartInfo($FILE, String.Format(...))"
+      },
+      {
+       "pattern": "new ProcessStartInfo($FILE, string.Concat(...))"
+      },
+      {
+       "pattern": "$I.Arguments = $A + $B"
+      },
+      {
+       "pattern": "$I.Arguments = $\"...{$X}...\""
+      },
+      {
+       "pattern": "$I.Arguments = string.Format(...)"
+      },
+      {
+       "pattern": "$I.Arguments = String.Format(...)"
+      },
+      {
+       "pattern": "$I.Arguments = string.Concat(...)"
+      },
+      {
+       "pattern": "new ProcessStartInfo { ..., Arguments = $A + $B, ... }"
+      },
+      {
+       "pattern": "new ProcessStartInfo { ..., Arguments = $\"...{$X}...\", ... }"
+      },
+      {
+       "pattern": "new ProcessStartInfo { ..., Arguments = string.Format(...), ... }"
+      },
+      {
+       "pattern": "new ProcessStartInfo { ..., Arguments = String.Format(...), ... }"
+      },
+      {
+       "pattern": "new ProcessStartInfo { ..., Arguments = string.Concat(...), ... }"
+      },
+      {
+       "pattern": "Process.Start($A + $B)"
+      },
+      {
+       "pattern": "Process.Start($\"...{$X}...\")"
+      },
+      {
+       "pattern": "Process.Start(string.Format(...))"
+      },
+      {
+       "pattern": "Process.Start(String.Format(...))"
+      },
+      {
+       "pattern": "Process.Start(string.Concat(...))"
       }
      ]
+    },
+    {
+     "pattern-not": "Process.Start($_, \"...\")"
+    },
+    {
+     "pattern-not": "Process.Start(\"...\")"
+    },
+    {
+     "pattern-not": "new ProcessStartInfo($_, \"...\")"
+    },
+    {
+     "pattern-not": "$I.Arguments = \"...\""
     }
    ]
   }
@@ -563,34 +1076,50 @@ FILES['rules/go.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Call exec.Command with the program and its arguments."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
       {
-       "pattern": "exec.Command($SH, $FLAG, $CMD, ...)"
+       "pattern": "exec.Command(..., \"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
       },
       {
-       "pattern": "exec.CommandContext($CTX, $SH, $FLAG, $CMD, ...)"
+       "pattern": "exec.CommandContext($CTX, ..., \"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+      },
+      {
+       "pattern": "syscall.Exec($_, []string{..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}, ...)"
+      },
+      {
+       "pattern": "os.StartProcess($_, []string{..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}, ...)"
+      },
+      {
+       "pattern": "exec.Cmd{..., Args: []string{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}, ...}"
+      },
+      {
+       "patterns": [
+        {
+         "pattern": "exec.Command($SH, $ARGS...)"
+        },
+        {
+         "pattern-inside": "$ARGS := []string{..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}\n...\n$TAIL"
+        }
+       ]
       }
      ]
     },
     {
-     "metavariable-regex": {
-      "metavariable": "$SH",
-      "regex": "^\"(/bin/|/usr/bin/)?(sh|bash|zsh|dash|cmd|cmd\\.exe|powershell)\"$"
-     }
+     "pattern-not": "exec.Command(..., \"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
     },
     {
-     "metavariable-regex": {
-      "metavariable": "$FLAG",
-      "regex": "^\"(-c|-lc|/c|/C|-Command)\"$"
-     }
+     "pattern-not": "exec.CommandContext($CTX, ..., \"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
     },
     {
-     "pattern-not": "exec.Command($SH, $FLAG, \"...\")"
+     "pattern-not": "syscall.Exec($_, []string{..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...}, ...)"
     },
     {
-     "pattern-not": "exec.CommandContext($CTX, $SH, $FLAG, \"...\")"
+     "pattern-not": "os.StartProcess($_, []string{..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...}, ...)"
     }
    ]
   },
@@ -617,6 +1146,9 @@ FILES['rules/go.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use crypto/sha256; bcrypt or argon2 for passwords."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
      "pattern": "md5.New()"
@@ -629,6 +1161,18 @@ FILES['rules/go.json'] = r'''{
     },
     {
      "pattern": "sha1.Sum(...)"
+    },
+    {
+     "pattern": "crypto.MD5.New()"
+    },
+    {
+     "pattern": "crypto.SHA1.New()"
+    },
+    {
+     "pattern": "hmac.New(md5.New, ...)"
+    },
+    {
+     "pattern": "hmac.New(sha1.New, ...)"
     }
    ]
   },
@@ -658,12 +1202,29 @@ FILES['rules/go.json'] = r'''{
     "regex": "InsecureSkipVerify\\s*:\\s*true",
     "replacement": "InsecureSkipVerify: false"
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
-     "pattern": "tls.Config{..., InsecureSkipVerify: true, ...}"
+     "patterns": [
+      {
+       "pattern": "tls.Config{..., InsecureSkipVerify: $V, ...}"
+      },
+      {
+       "pattern-not": "tls.Config{..., InsecureSkipVerify: false, ...}"
+      }
+     ]
     },
     {
-     "pattern": "$CFG.InsecureSkipVerify = true"
+     "patterns": [
+      {
+       "pattern": "$CFG.InsecureSkipVerify = $V"
+      },
+      {
+       "pattern-not": "$CFG.InsecureSkipVerify = false"
+      }
+     ]
     }
    ]
   },
@@ -694,15 +1255,363 @@ FILES['rules/go.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern": "$A + $B"
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "fmt.Sprintf($_, ..., $V, ...)"
+          },
+          {
+           "pattern": "fmt.Sprint(..., $V, ...)"
+          },
+          {
+           "pattern": "strings.Join([]string{..., $V, ...}, ...)"
+          },
+          {
+           "pattern": "strings.Replace($_, $_, $V, ...)"
+          },
+          {
+           "pattern": "strings.ReplaceAll($_, $_, $V)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "strconv.Itoa(...)"
+           },
+           {
+            "pattern-not": "strconv.FormatInt(...)"
+           },
+           {
+            "pattern-not": "strings.Repeat(\"...\", ...)"
+           },
+           {
+            "pattern-not": "strings.TrimSuffix(strings.Repeat(\"...\", ...), ...)"
+           },
+           {
+            "pattern-not": "strings.TrimRight(strings.Repeat(\"...\", ...), ...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "pq.QuoteIdentifier(...)"
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "int64(...)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "\"...\" + \"...\""
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V := strconv.Itoa(...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V := strconv.FormatInt(...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V := strings.Repeat(\"...\", ...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V := strings.TrimSuffix(strings.Repeat(\"...\", ...), ...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V := strings.TrimRight(strings.Repeat(\"...\", ...), ...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V := len(...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V, $_ := strconv.Atoi(...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "$V, $_ := strconv.ParseInt(...)\n...\n$TAIL"
+           },
+           {
+            "pattern": "func $_(..., $V int, ...) $_ { ... }"
+           },
+           {
+            "pattern": "func $_(..., $V int, ...) { ... }"
+           },
+           {
+            "pattern": "func $_(..., $V int64, ...) { ... }"
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V := strconv.Itoa(...)\n...\n$V = $_\n...\n$TAIL"
+         },
+         {
+          "pattern-not": "$V := strconv.FormatInt(...)\n...\n$V = $_\n...\n$TAIL"
+         },
+         {
+          "pattern-not": "$V := strings.Repeat(\"...\", ...)\n...\n$V = $_\n...\n$TAIL"
+         },
+         {
+          "pattern-not": "$V := strings.TrimSuffix(strings.Repeat(\"...\", ...), ...)\n...\n$V = $_\n...\n$TAIL"
+         },
+         {
+          "pattern-not": "$V := strings.TrimRight(strings.Repeat(\"...\", ...), ...)\n...\n$V = $_\n...\n$TAIL"
+         },
+         {
+          "pattern-not": "$V := len(...)\n...\n$V = $_\n...\n$TAIL"
+         }
+        ]
+       }
       }
      ]
     },
     {
-     "pattern": "fmt.Sprintf(...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G += $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "strconv.Itoa(...)"
+           },
+           {
+            "pattern-not": "strconv.FormatInt(...)"
+           },
+           {
+            "pattern-not": "strings.Repeat(\"...\", ...)"
+           },
+           {
+            "pattern-not": "strings.TrimSuffix(strings.Repeat(\"...\", ...), ...)"
+           },
+           {
+            "pattern-not": "strings.TrimRight(strings.Repeat(\"...\", ...), ...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "pq.QuoteIdentifier(...)"
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "int64(...)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$SB.String()"
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "$SB.WriteString($V)\n...\n$TAIL"
+        },
+        {
+         "pattern-inside": "fmt.Fprintf(&$SB, ..., $V, ...)\n...\n$TAIL"
+        },
+        {
+         "pattern-inside": "fmt.Fprintf($SB, ..., $V, ...)\n...\n$TAIL"
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "strconv.Itoa(...)"
+         },
+         {
+          "pattern-not": "strconv.FormatInt(...)"
+         },
+         {
+          "pattern-not": "strings.Repeat(\"...\", ...)"
+         },
+         {
+          "pattern-not": "strings.TrimSuffix(strings.Repeat(\"...\", ...), ...)"
+         },
+         {
+          "pattern-not": "strings.TrimRight(strings.Repeat(\"...\", ...), ...)"
+         },
+         {
+          "pattern-not": "len(...)"
+         },
+         {
+          "pattern-not": "len(...)"
+         },
+         {
+          "pattern-not": "pq.QuoteIdentifier(...)"
+         },
+         {
+          "pattern-not": "int(...)"
+         },
+         {
+          "pattern-not": "int64(...)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$F(...)"
+      },
+      {
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "func $F(...) string {\n...\nreturn $E\n}\n...\nfunc $G(...) {\n...\n}"
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "$_ + $V"
+              },
+              {
+               "pattern": "$V + $_"
+              },
+              {
+               "pattern": "fmt.Sprintf($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "fmt.Sprint(..., $V, ...)"
+              },
+              {
+               "pattern": "strings.Join([]string{..., $V, ...}, ...)"
+              },
+              {
+               "pattern": "strings.Replace($_, $_, $V, ...)"
+              },
+              {
+               "pattern": "strings.ReplaceAll($_, $_, $V)"
+              }
+             ]
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "strconv.Itoa(...)"
+               },
+               {
+                "pattern-not": "strconv.FormatInt(...)"
+               },
+               {
+                "pattern-not": "strings.Repeat(\"...\", ...)"
+               },
+               {
+                "pattern-not": "strings.TrimSuffix(strings.Repeat(\"...\", ...), ...)"
+               },
+               {
+                "pattern-not": "strings.TrimRight(strings.Repeat(\"...\", ...), ...)"
+               },
+               {
+                "pattern-not": "len(...)"
+               },
+               {
+                "pattern-not": "len(...)"
+               },
+               {
+                "pattern-not": "pq.QuoteIdentifier(...)"
+               },
+               {
+                "pattern-not": "int(...)"
+               },
+               {
+                "pattern-not": "int64(...)"
+               },
+               {
+                "pattern-not": "$_ + $_"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
     }
    ],
    "pattern-sinks": [
@@ -779,34 +1688,122 @@ FILES['rules/java.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use ProcessBuilder with separate arguments and no shell."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
      "patterns": [
       {
-       "pattern": "(Runtime $R).exec($CMD, ...)"
+       "pattern-either": [
+        {
+         "pattern": "(Runtime $R).exec($CMD, ...)"
+        },
+        {
+         "pattern": "Runtime.getRuntime().exec($CMD, ...)"
+        }
+       ]
       },
       {
-       "pattern-not": "(Runtime $R).exec(\"...\", ...)"
+       "pattern-not": "$_.exec(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_.exec(new String[]{...}, ...)"
+      },
+      {
+       "pattern-not": "$_.exec((String[] $_), ...)"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "Runtime.getRuntime().exec($CMD, ...)"
+       "pattern-either": [
+        {
+         "pattern": "new ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "new ProcessBuilder(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "new ProcessBuilder(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "new ProcessBuilder(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...})"
+        },
+        {
+         "pattern": "$B.command(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "$B.command(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "$B.command(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "$R.exec(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}, ...)"
+        }
+       ]
       },
       {
-       "pattern-not": "Runtime.getRuntime().exec(\"...\", ...)"
+       "pattern-not": "new ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "new ProcessBuilder(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "new ProcessBuilder(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "new ProcessBuilder(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...})"
+      },
+      {
+       "pattern-not": "$B.command(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "$B.command(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "$B.command(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "$R.exec(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...}, ...)"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "new ProcessBuilder($SH, \"-c\", $CMD, ...)"
+       "pattern-either": [
+        {
+         "pattern": "$_.exec($A, ...)"
+        },
+        {
+         "pattern": "new ProcessBuilder($A)"
+        },
+        {
+         "pattern": "$_.command($A)"
+        }
+       ]
       },
       {
-       "pattern-not": "new ProcessBuilder($SH, \"-c\", \"...\", ...)"
+       "pattern-either": [
+        {
+         "pattern-inside": "String[] $A = {\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...};\n..."
+        },
+        {
+         "pattern-inside": "String[] $A = new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...};\n..."
+        },
+        {
+         "pattern-inside": "List<String> $A = List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...);\n..."
+        },
+        {
+         "pattern-inside": "List<String> $A = Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...);\n..."
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": "$T $A = {\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...};\n..."
       }
      ]
     }
@@ -839,18 +1836,429 @@ FILES['rules/java.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern": "$A + $B"
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "String.format($_, ..., $V, ...)"
+          },
+          {
+           "pattern": "$_.formatted(..., $V, ...)"
+          },
+          {
+           "pattern": "MessageFormat.format($_, ..., $V, ...)"
+          },
+          {
+           "pattern": "$_.concat($V)"
+          },
+          {
+           "pattern": "$_.replace($_, $V)"
+          },
+          {
+           "pattern": "$_.replaceAll($_, $V)"
+          },
+          {
+           "pattern": "String.join($_, ..., $V, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "Integer.parseInt(...)"
+           },
+           {
+            "pattern-not": "Long.parseLong(...)"
+           },
+           {
+            "pattern-not": "Integer.valueOf(...)"
+           },
+           {
+            "pattern-not": "(int $_)"
+           },
+           {
+            "pattern-not": "(long $_)"
+           },
+           {
+            "pattern-not": "(Integer $_)"
+           },
+           {
+            "pattern-not": "(Long $_)"
+           },
+           {
+            "pattern-not": "String.join(\"...\", Collections.nCopies(..., \"...\"))"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "$_.size()"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "Collections.nCopies(..., \"...\")"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "\"...\" + \"...\""
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "String $V = String.join(\"...\", Collections.nCopies(..., \"...\"));\n..."
+           },
+           {
+            "pattern": "String $V = \"...\".repeat(...);\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = String.join(\"...\", Collections.nCopies(..., \"...\"));\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
+         }
+        ]
+       }
       }
      ]
     },
     {
-     "pattern": "String.format(...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G += $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "Integer.parseInt(...)"
+           },
+           {
+            "pattern-not": "Long.parseLong(...)"
+           },
+           {
+            "pattern-not": "Integer.valueOf(...)"
+           },
+           {
+            "pattern-not": "(int $_)"
+           },
+           {
+            "pattern-not": "(long $_)"
+           },
+           {
+            "pattern-not": "(Integer $_)"
+           },
+           {
+            "pattern-not": "(Long $_)"
+           },
+           {
+            "pattern-not": "String.join(\"...\", Collections.nCopies(..., \"...\"))"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "$_.size()"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "Collections.nCopies(..., \"...\")"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
     },
     {
-     "pattern": "$SB.append(...).toString()"
+     "patterns": [
+      {
+       "pattern": "$SB.toString()"
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "$SB.append($V);\n..."
+        },
+        {
+         "pattern-inside": "$_ $SB = new $_($V);\n..."
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "Integer.parseInt(...)"
+         },
+         {
+          "pattern-not": "Long.parseLong(...)"
+         },
+         {
+          "pattern-not": "Integer.valueOf(...)"
+         },
+         {
+          "pattern-not": "(int $_)"
+         },
+         {
+          "pattern-not": "(long $_)"
+         },
+         {
+          "pattern-not": "(Integer $_)"
+         },
+         {
+          "pattern-not": "(Long $_)"
+         },
+         {
+          "pattern-not": "String.join(\"...\", Collections.nCopies(..., \"...\"))"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "$_.size()"
+         },
+         {
+          "pattern-not": "$_.length"
+         },
+         {
+          "pattern-not": "Collections.nCopies(..., \"...\")"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$SB.append($V)"
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "Integer.parseInt(...)"
+         },
+         {
+          "pattern-not": "Long.parseLong(...)"
+         },
+         {
+          "pattern-not": "Integer.valueOf(...)"
+         },
+         {
+          "pattern-not": "(int $_)"
+         },
+         {
+          "pattern-not": "(long $_)"
+         },
+         {
+          "pattern-not": "(Integer $_)"
+         },
+         {
+          "pattern-not": "(Long $_)"
+         },
+         {
+          "pattern-not": "String.join(\"...\", Collections.nCopies(..., \"...\"))"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "$_.size()"
+         },
+         {
+          "pattern-not": "$_.length"
+         },
+         {
+          "pattern-not": "Collections.nCopies(..., \"...\")"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$F(...)"
+        },
+        {
+         "pattern": "this.$F(...)"
+        },
+        {
+         "pattern": "$K.$F(...)"
+        }
+       ]
+      },
+      {
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "class $K { ... String $F(...) { ... return $E; } ... }"
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "$_ + $V"
+              },
+              {
+               "pattern": "$V + $_"
+              },
+              {
+               "pattern": "String.format($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "$_.formatted(..., $V, ...)"
+              },
+              {
+               "pattern": "MessageFormat.format($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "$_.concat($V)"
+              },
+              {
+               "pattern": "$_.replace($_, $V)"
+              },
+              {
+               "pattern": "$_.replaceAll($_, $V)"
+              },
+              {
+               "pattern": "String.join($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "$_.append($V)"
+              }
+             ]
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "Integer.parseInt(...)"
+               },
+               {
+                "pattern-not": "Long.parseLong(...)"
+               },
+               {
+                "pattern-not": "Integer.valueOf(...)"
+               },
+               {
+                "pattern-not": "(int $_)"
+               },
+               {
+                "pattern-not": "(long $_)"
+               },
+               {
+                "pattern-not": "(Integer $_)"
+               },
+               {
+                "pattern-not": "(Long $_)"
+               },
+               {
+                "pattern-not": "String.join(\"...\", Collections.nCopies(..., \"...\"))"
+               },
+               {
+                "pattern-not": "\"...\".repeat(...)"
+               },
+               {
+                "pattern-not": "$_.size()"
+               },
+               {
+                "pattern-not": "$_.length"
+               },
+               {
+                "pattern-not": "Collections.nCopies(..., \"...\")"
+               },
+               {
+                "pattern-not": "$_ + $_"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
     }
    ],
    "pattern-sinks": [
@@ -925,19 +2333,15 @@ FILES['rules/java.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use MessageDigest.getInstance(\"SHA-256\"); a password hash for passwords."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
-     "patterns": [
-      {
-       "pattern": "MessageDigest.getInstance($ALG, ...)"
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$ALG",
-        "regex": "(?i)^\"(md2|md4|md5|sha-?1|sha)\"$"
-       }
-      }
-     ]
+     "pattern": "MessageDigest.getInstance(\"=~/^(?i)(md2|md4|md5|sha-?1|sha)$/\", ...)"
+    },
+    {
+     "pattern": "Mac.getInstance(\"=~/^(?i)hmac(md5|sha-?1)$/\", ...)"
     },
     {
      "pattern": "DigestUtils.md5Hex(...)"
@@ -950,6 +2354,21 @@ FILES['rules/java.json'] = r'''{
     },
     {
      "pattern": "DigestUtils.sha1(...)"
+    },
+    {
+     "pattern": "DigestUtils.getMd5Digest(...)"
+    },
+    {
+     "pattern": "DigestUtils.getSha1Digest(...)"
+    },
+    {
+     "pattern": "DigestUtils.shaHex(...)"
+    },
+    {
+     "pattern": "Hashing.md5()"
+    },
+    {
+     "pattern": "Hashing.sha1()"
     }
    ]
   },
@@ -975,17 +2394,7 @@ FILES['rules/java.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use AES/GCM/NoPadding."
    },
-   "patterns": [
-    {
-     "pattern": "Cipher.getInstance($ALG, ...)"
-    },
-    {
-     "metavariable-regex": {
-      "metavariable": "$ALG",
-      "regex": "(?i)^\"(des|desede|rc2|rc4|arcfour|blowfish)([/\"].*)?$|^\"[a-z0-9]+/ecb/.*$|^\"aes\"$"
-     }
-    }
-   ]
+   "pattern": "Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
   },
   {
    "id": "java-unsafe-deserialization",
@@ -1087,11 +2496,50 @@ FILES['rules/javascript.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Parse data with JSON.parse; choose behaviour from a table of functions."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
       {
        "pattern": "eval($CODE)"
+      },
+      {
+       "pattern": "window.eval($CODE)"
+      },
+      {
+       "pattern": "globalThis.eval($CODE)"
+      },
+      {
+       "pattern": "global.eval($CODE)"
+      },
+      {
+       "pattern": "self.eval($CODE)"
+      },
+      {
+       "pattern": "window[\"eval\"]($CODE)"
+      },
+      {
+       "pattern": "globalThis[\"eval\"]($CODE)"
+      },
+      {
+       "pattern": "global[\"eval\"]($CODE)"
+      },
+      {
+       "pattern": "(0, eval)($CODE)"
+      },
+      {
+       "pattern": "eval.call($_, $CODE)"
+      },
+      {
+       "pattern": "eval.apply(...)"
+      },
+      {
+       "pattern": "eval?.($CODE)"
+      },
+      {
+       "pattern": "Reflect.apply(eval, ...)"
       },
       {
        "pattern": "new Function(..., $CODE)"
@@ -1100,10 +2548,19 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "Function(..., $CODE)"
       },
       {
-       "pattern": "setTimeout($CODE + $REST, ...)"
+       "pattern": "Function.call($_, ..., $CODE)"
       },
       {
-       "pattern": "setInterval($CODE + $REST, ...)"
+       "pattern": "new globalThis.Function(..., $CODE)"
+      },
+      {
+       "pattern": "new window.Function(..., $CODE)"
+      },
+      {
+       "pattern": "new globalThis[\"Function\"](..., $CODE)"
+      },
+      {
+       "pattern": "$_.constructor.constructor($CODE)"
       },
       {
        "pattern": "vm.runInNewContext($CODE, ...)"
@@ -1113,17 +2570,104 @@ FILES['rules/javascript.json'] = r'''{
       },
       {
        "pattern": "vm.runInContext($CODE, ...)"
+      },
+      {
+       "pattern": "vm.compileFunction($CODE, ...)"
+      },
+      {
+       "pattern": "new vm.Script($CODE, ...)"
+      },
+      {
+       "pattern": "setTimeout($CODE + $REST, ...)"
+      },
+      {
+       "pattern": "setTimeout(`...${$CODE}...`, ...)"
+      },
+      {
+       "pattern": "setTimeout(($CODE : string), ...)"
+      },
+      {
+       "pattern": "setTimeout(String($CODE), ...)"
+      },
+      {
+       "pattern": "setTimeout($CODE.toString(), ...)"
+      },
+      {
+       "pattern": "setTimeout($CODE.concat(...), ...)"
+      },
+      {
+       "pattern": "setInterval($CODE + $REST, ...)"
+      },
+      {
+       "pattern": "setInterval(`...${$CODE}...`, ...)"
+      },
+      {
+       "pattern": "setInterval(($CODE : string), ...)"
+      },
+      {
+       "pattern": "setInterval(String($CODE), ...)"
+      },
+      {
+       "pattern": "setInterval($CODE.toString(), ...)"
+      },
+      {
+       "pattern": "setInterval($CODE.concat(...), ...)"
+      },
+      {
+       "pattern": "$_.setTimeout($CODE + $REST, ...)"
+      },
+      {
+       "pattern": "$_.setTimeout(`...${$CODE}...`, ...)"
+      },
+      {
+       "pattern": "$_.setTimeout(($CODE : string), ...)"
+      },
+      {
+       "pattern": "$_.setTimeout(String($CODE), ...)"
+      },
+      {
+       "pattern": "$_.setTimeout($CODE.toString(), ...)"
+      },
+      {
+       "pattern": "$_.setTimeout($CODE.concat(...), ...)"
+      },
+      {
+       "pattern": "$_.setInterval($CODE + $REST, ...)"
+      },
+      {
+       "pattern": "$_.setInterval(`...${$CODE}...`, ...)"
+      },
+      {
+       "pattern": "$_.setInterval(($CODE : string), ...)"
+      },
+      {
+       "pattern": "$_.setInterval(String($CODE), ...)"
+      },
+      {
+       "pattern": "$_.setInterval($CODE.toString(), ...)"
+      },
+      {
+       "pattern": "$_.setInterval($CODE.concat(...), ...)"
       }
      ]
     },
     {
+     "pattern-not": "$_(\"...\", ...)"
+    },
+    {
      "pattern-not": "eval(\"...\")"
+    },
+    {
+     "pattern-not": "(0, eval)(\"...\")"
     },
     {
      "pattern-not": "new Function(\"...\")"
     },
     {
      "pattern-not": "new Function(\"...\", \"...\")"
+    },
+    {
+     "pattern-not": "new vm.Script(\"...\", ...)"
     }
    ]
   },
@@ -1151,6 +2695,9 @@ FILES['rules/javascript.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use execFile or spawn with an argument array and without a shell."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
      "patterns": [
@@ -1161,29 +2708,31 @@ FILES['rules/javascript.json'] = r'''{
         },
         {
          "pattern": "$CP.execSync($CMD, ...)"
+        },
+        {
+         "pattern": "$CP[\"exec\"]($CMD, ...)"
+        },
+        {
+         "pattern": "$CP[\"execSync\"]($CMD, ...)"
         }
        ]
       },
       {
-       "pattern-either": [
-        {
-         "pattern": "$CP.exec($X + $Y, ...)"
-        },
-        {
-         "pattern": "$CP.execSync($X + $Y, ...)"
-        },
-        {
-         "pattern": "$CP.exec(`...${$X}...`, ...)"
-        },
-        {
-         "pattern": "$CP.execSync(`...${$X}...`, ...)"
-        }
-       ]
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shellQuote.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(quote([...]), ...)"
+      },
+      {
+       "pattern-not": "$_(shellescape(...), ...)"
       },
       {
        "metavariable-regex": {
         "metavariable": "$CP",
-        "regex": "(?i)^(?:require\\(['\\\"](?:node:)?child_process['\\\"]\\)|child_?process|cp)$"
+        "regex": "(?i)^(?:require\\(['\\\"](?:node:)?child_process['\\\"]\\)|child_?process|cp|await import\\(.*child_process.*\\))$"
        }
       }
      ]
@@ -1193,18 +2742,86 @@ FILES['rules/javascript.json'] = r'''{
       {
        "pattern-either": [
         {
-         "pattern": "exec($X + $Y, ...)"
+         "pattern": "exec($CMD, ...)"
         },
         {
-         "pattern": "execSync($X + $Y, ...)"
-        },
-        {
-         "pattern": "exec(`...${$X}...`, ...)"
-        },
-        {
-         "pattern": "execSync(`...${$X}...`, ...)"
+         "pattern": "execSync($CMD, ...)"
         }
        ]
+      },
+      {
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shellQuote.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(quote([...]), ...)"
+      },
+      {
+       "pattern-not": "$_(shellescape(...), ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$P($CMD, ...)"
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "const $P = promisify(exec);\n..."
+        },
+        {
+         "pattern-inside": "const $P = promisify($_.exec);\n..."
+        },
+        {
+         "pattern-inside": "const $P = util.promisify(exec);\n..."
+        },
+        {
+         "pattern-inside": "const $P = util.promisify($_.exec);\n..."
+        },
+        {
+         "pattern-inside": "const {..., exec: $P, ...} = require($_);\n..."
+        },
+        {
+         "pattern-inside": "const {..., execSync: $P, ...} = require($_);\n..."
+        },
+        {
+         "pattern-inside": "import {..., exec as $P, ...} from $_;\n..."
+        },
+        {
+         "pattern-inside": "import {..., execSync as $P, ...} from $_;\n..."
+        },
+        {
+         "pattern-inside": "const $P = $_.exec;\n..."
+        },
+        {
+         "pattern-inside": "const $P = $_.execSync;\n..."
+        },
+        {
+         "pattern-inside": "const $P = exec;\n..."
+        },
+        {
+         "pattern-inside": "const $P = execSync;\n..."
+        },
+        {
+         "pattern-inside": "const $P = $_[\"exec\"];\n..."
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shellQuote.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(quote([...]), ...)"
+      },
+      {
+       "pattern-not": "$_(shellescape(...), ...)"
       }
      ]
     },
@@ -1213,21 +2830,98 @@ FILES['rules/javascript.json'] = r'''{
       {
        "pattern-either": [
         {
-         "pattern": "spawn(..., {..., shell: true, ...})"
+         "pattern": "spawn($SH, [..., $FLAG, $CMD, ...], ...)"
         },
         {
-         "pattern": "spawnSync(..., {..., shell: true, ...})"
+         "pattern": "$_.spawn($SH, [..., $FLAG, $CMD, ...], ...)"
         },
         {
-         "pattern": "$CP.spawn(..., {..., shell: true, ...})"
+         "pattern": "spawnSync($SH, [..., $FLAG, $CMD, ...], ...)"
         },
         {
-         "pattern": "$CP.spawnSync(..., {..., shell: true, ...})"
+         "pattern": "$_.spawnSync($SH, [..., $FLAG, $CMD, ...], ...)"
         },
         {
-         "pattern": "$CP.execFile(..., {..., shell: true, ...}, ...)"
+         "pattern": "execFile($SH, [..., $FLAG, $CMD, ...], ...)"
+        },
+        {
+         "pattern": "$_.execFile($SH, [..., $FLAG, $CMD, ...], ...)"
+        },
+        {
+         "pattern": "execFileSync($SH, [..., $FLAG, $CMD, ...], ...)"
+        },
+        {
+         "pattern": "$_.execFileSync($SH, [..., $FLAG, $CMD, ...], ...)"
         }
        ]
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^['\\\"`](?:[^'\\\"`]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(?:\\.exe)?['\\\"`]$|.*(?:SHELL|COMSPEC)"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"`](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"`]$"
+       }
+      },
+      {
+       "pattern-not": "$_($SH, [..., $FLAG, \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_($SH, [..., $FLAG, shellQuote.quote(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_($SH, [..., $FLAG, quote([...]), ...], ...)"
+      },
+      {
+       "pattern-not": "$_($SH, [..., $FLAG, shellescape(...), ...], ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "spawn(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "$_.spawn(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "spawnSync(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "$_.spawnSync(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "execFile(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "$_.execFile(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "execFileSync(..., {..., shell: $S, ...}, ...)"
+        },
+        {
+         "pattern": "$_.execFileSync(..., {..., shell: $S, ...}, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_(..., {..., shell: false, ...}, ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\", {...})"
+      },
+      {
+       "pattern-not": "$_(\"...\", [], {...}, ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\", [\"...\"], {...}, ...)"
       }
      ]
     }
@@ -1256,6 +2950,9 @@ FILES['rules/javascript.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use textContent, or clean the markup with a sanitiser first."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
@@ -1266,7 +2963,49 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "$EL.outerHTML = $HTML"
       },
       {
+       "pattern": "$EL.srcdoc = $HTML"
+      },
+      {
+       "pattern": "$EL[\"innerHTML\"] = $HTML"
+      },
+      {
+       "pattern": "$EL[\"outerHTML\"] = $HTML"
+      },
+      {
+       "pattern": "$EL[\"srcdoc\"] = $HTML"
+      },
+      {
+       "pattern": "$EL.innerHTML += $HTML"
+      },
+      {
+       "pattern": "$EL.outerHTML += $HTML"
+      },
+      {
+       "pattern": "$EL.srcdoc += $HTML"
+      },
+      {
+       "pattern": "Reflect.set($EL, \"innerHTML\", $HTML)"
+      },
+      {
+       "pattern": "Reflect.set($EL, \"outerHTML\", $HTML)"
+      },
+      {
+       "pattern": "Reflect.set($EL, \"srcdoc\", $HTML)"
+      },
+      {
+       "pattern": "Object.assign($EL, {..., innerHTML: $HTML, ...})"
+      },
+      {
+       "pattern": "Object.assign($EL, {..., outerHTML: $HTML, ...})"
+      },
+      {
+       "pattern": "Object.assign($EL, {..., srcdoc: $HTML, ...})"
+      },
+      {
        "pattern": "$EL.insertAdjacentHTML($WHERE, $HTML)"
+      },
+      {
+       "pattern": "$EL[\"insertAdjacentHTML\"]($WHERE, $HTML)"
       },
       {
        "pattern": "document.write($HTML, ...)"
@@ -1275,30 +3014,144 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "document.writeln($HTML, ...)"
       },
       {
+       "pattern": "document[\"write\"]($HTML, ...)"
+      },
+      {
+       "pattern": "$EL.setHTMLUnsafe($HTML)"
+      },
+      {
+       "pattern": "$EL.createContextualFragment($HTML)"
+      },
+      {
+       "pattern": "$(...).html($HTML)"
+      },
+      {
+       "pattern": "jQuery(...).html($HTML)"
+      },
+      {
+       "pattern": "$EL.setAttribute(\"srcdoc\", $HTML)"
+      },
+      {
        "pattern": "<$TAG dangerouslySetInnerHTML={{__html: $HTML}} />"
+      },
+      {
+       "pattern": "{dangerouslySetInnerHTML: {__html: $HTML}}"
       }
      ]
     },
     {
-     "pattern-not": "$EL.innerHTML = \"...\""
+     "pattern-not": "$EL.$PROP = \"...\""
     },
     {
-     "pattern-not": "$EL.outerHTML = \"...\""
+     "pattern-not": "$EL.$PROP += \"...\""
     },
     {
-     "pattern-not": "$EL.insertAdjacentHTML($WHERE, \"...\")"
+     "pattern-not": "$EL.$PROP = $_.sanitize(...)"
     },
     {
-     "pattern-not": "document.write(\"...\")"
+     "pattern-not": "$EL.$PROP += $_.sanitize(...)"
     },
     {
-     "pattern-not": "document.writeln(\"...\")"
+     "pattern-not": "$EL.$PROP = $_.escape(...)"
     },
     {
-     "pattern-not": "$EL.innerHTML = $S.sanitize(...)"
+     "pattern-not": "$EL.$PROP += $_.escape(...)"
     },
     {
-     "pattern-not": "$EL.innerHTML = $S.escape(...)"
+     "pattern-not": "$EL.$PROP = escapeHtml(...)"
+    },
+    {
+     "pattern-not": "$EL.$PROP += escapeHtml(...)"
+    },
+    {
+     "pattern-not": "$EL.$PROP = escapeHTML(...)"
+    },
+    {
+     "pattern-not": "$EL.$PROP += escapeHTML(...)"
+    },
+    {
+     "pattern-not": "$EL.$PROP = sanitizeHtml(...)"
+    },
+    {
+     "pattern-not": "$EL.$PROP += sanitizeHtml(...)"
+    },
+    {
+     "pattern-not": "$EL.$PROP = $_.map($_ => escapeHtml($_)).join(\"...\")"
+    },
+    {
+     "pattern-not": "$EL.$PROP += $_.map($_ => escapeHtml($_)).join(\"...\")"
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = \"...\""
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = $_.sanitize(...)"
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = $_.escape(...)"
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = escapeHtml(...)"
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = escapeHTML(...)"
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = sanitizeHtml(...)"
+    },
+    {
+     "pattern-not": "$EL[\"...\"] = $_.map($_ => escapeHtml($_)).join(\"...\")"
+    },
+    {
+     "pattern-not": "$_(\"...\")"
+    },
+    {
+     "pattern-not": "$_($_.sanitize(...))"
+    },
+    {
+     "pattern-not": "$_($_.escape(...))"
+    },
+    {
+     "pattern-not": "$_(escapeHtml(...))"
+    },
+    {
+     "pattern-not": "$_(escapeHTML(...))"
+    },
+    {
+     "pattern-not": "$_(sanitizeHtml(...))"
+    },
+    {
+     "pattern-not": "$_($_.map($_ => escapeHtml($_)).join(\"...\"))"
+    },
+    {
+     "pattern-not": "$_($_, \"...\")"
+    },
+    {
+     "pattern-not": "$_($_, $_.sanitize(...))"
+    },
+    {
+     "pattern-not": "$_($_, $_.escape(...))"
+    },
+    {
+     "pattern-not": "$_($_, escapeHtml(...))"
+    },
+    {
+     "pattern-not": "$_($_, escapeHTML(...))"
+    },
+    {
+     "pattern-not": "$_($_, sanitizeHtml(...))"
+    },
+    {
+     "pattern-not": "$_($_, $_.map($_ => escapeHtml($_)).join(\"...\"))"
+    },
+    {
+     "pattern-not": "<$TAG dangerouslySetInnerHTML={{__html: \"...\"}} />"
+    },
+    {
+     "pattern-not": "<$TAG dangerouslySetInnerHTML={{__html: $_.sanitize(...)}} />"
+    },
+    {
+     "pattern-not": "<$TAG dangerouslySetInnerHTML={{__html: $_.escape(...)}} />"
     }
    ]
   },
@@ -1452,17 +3305,1356 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern": "$A + $B"
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "`...${$V}...`"
+          },
+          {
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "$_.concat(..., $V, ...)"
+          },
+          {
+           "pattern": "[..., $V, ...].join(...)"
+          },
+          {
+           "pattern": "$_.replace($_, $V)"
+          },
+          {
+           "pattern": "$_.replaceAll($_, $V)"
+          },
+          {
+           "pattern": "util.format($_, ..., $V, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "parseInt(...)"
+           },
+           {
+            "pattern-not": "Number(...)"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.escape(...)"
+           },
+           {
+            "pattern-not": "$_.escapeId(...)"
+           },
+           {
+            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+           },
+           {
+            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...).slice(...)"
+           },
+           {
+            "pattern-not": "+$_"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "`...`"
+           }
+          ]
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "\"...\" + \"...\""
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "const $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "let $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "var $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "const $V = Number(...);\n..."
+           },
+           {
+            "pattern": "let $V = Number(...);\n..."
+           },
+           {
+            "pattern": "var $V = Number(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.length;\n..."
+           },
+           {
+            "pattern": "let $V = $_.length;\n..."
+           },
+           {
+            "pattern": "var $V = $_.length;\n..."
+           },
+           {
+            "pattern": "const $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "let $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "var $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "let $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "var $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "let $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "var $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "const $V = +$_;\n..."
+           },
+           {
+            "pattern": "let $V = +$_;\n..."
+           },
+           {
+            "pattern": "var $V = +$_;\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
+         }
+        ]
+       }
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "`...${$X}...`"
+       "patterns": [
+        {
+         "pattern": "$G += $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "parseInt(...)"
+           },
+           {
+            "pattern-not": "Number(...)"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.escape(...)"
+           },
+           {
+            "pattern-not": "$_.escapeId(...)"
+           },
+           {
+            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+           },
+           {
+            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...).slice(...)"
+           },
+           {
+            "pattern-not": "+$_"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "`...`"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$L.join(...)"
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "$L = [..., $V, ...];\n..."
+        },
+        {
+         "pattern-inside": "const $L = [..., $V, ...];\n..."
+        },
+        {
+         "pattern-inside": "$L.push($V);\n..."
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "parseInt(...)"
+         },
+         {
+          "pattern-not": "Number(...)"
+         },
+         {
+          "pattern-not": "$_.length"
+         },
+         {
+          "pattern-not": "$_.escape(...)"
+         },
+         {
+          "pattern-not": "$_.escapeId(...)"
+         },
+         {
+          "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+         },
+         {
+          "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...).slice(...)"
+         },
+         {
+          "pattern-not": "+$_"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "`...`"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$F(...)"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+          },
+          {
+           "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+          },
+          {
+           "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+          },
+          {
+           "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
+          },
+          {
+           "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
+          },
+          {
+           "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "parseInt(...)"
+           },
+           {
+            "pattern-not": "Number(...)"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.escape(...)"
+           },
+           {
+            "pattern-not": "$_.escapeId(...)"
+           },
+           {
+            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+           },
+           {
+            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...).slice(...)"
+           },
+           {
+            "pattern-not": "+$_"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "`...`"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "const $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "let $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "var $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "const $V = Number(...);\n..."
+           },
+           {
+            "pattern": "let $V = Number(...);\n..."
+           },
+           {
+            "pattern": "var $V = Number(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.length;\n..."
+           },
+           {
+            "pattern": "let $V = $_.length;\n..."
+           },
+           {
+            "pattern": "var $V = $_.length;\n..."
+           },
+           {
+            "pattern": "const $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "let $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "var $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "let $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "var $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "let $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "var $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "const $V = +$_;\n..."
+           },
+           {
+            "pattern": "let $V = +$_;\n..."
+           },
+           {
+            "pattern": "var $V = +$_;\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "this.$F(...)"
+      },
+      {
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "class $K { ... $F(...) { ... return $E; } ... }"
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "`...${$V}...`"
+              },
+              {
+               "pattern": "$_ + $V"
+              },
+              {
+               "pattern": "$V + $_"
+              },
+              {
+               "pattern": "$_.concat(..., $V, ...)"
+              },
+              {
+               "pattern": "[..., $V, ...].join(...)"
+              },
+              {
+               "pattern": "$_.replace($_, $V)"
+              },
+              {
+               "pattern": "$_.replaceAll($_, $V)"
+              },
+              {
+               "pattern": "util.format($_, ..., $V, ...)"
+              }
+             ]
+            },
+            {
+             "pattern-not-inside": "parseInt(...)"
+            },
+            {
+             "pattern-not-inside": "Number(...)"
+            },
+            {
+             "pattern-not-inside": "$_.length"
+            },
+            {
+             "pattern-not-inside": "$_.escape(...)"
+            },
+            {
+             "pattern-not-inside": "$_.escapeId(...)"
+            },
+            {
+             "pattern-not-inside": "$_.map(() => \"...\").join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "$_.map($_ => \"...\").join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "$_.map(($_, $_) => `...`).join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "Array(...).fill(\"...\").join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "new Array(...).fill(\"...\").join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "\"...\".repeat(...)"
+            },
+            {
+             "pattern-not-inside": "Array.from(..., () => \"...\").join(\"...\")"
+            },
+            {
+             "pattern-not-inside": "\"...\".repeat(...).slice(...)"
+            },
+            {
+             "pattern-not-inside": "+$_"
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "parseInt(...)"
+               },
+               {
+                "pattern-not": "Number(...)"
+               },
+               {
+                "pattern-not": "$_.length"
+               },
+               {
+                "pattern-not": "$_.escape(...)"
+               },
+               {
+                "pattern-not": "$_.escapeId(...)"
+               },
+               {
+                "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+               },
+               {
+                "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+               },
+               {
+                "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+               },
+               {
+                "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+               },
+               {
+                "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+               },
+               {
+                "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+               },
+               {
+                "pattern-not": "\"...\".repeat(...)"
+               },
+               {
+                "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+               },
+               {
+                "pattern-not": "\"...\".repeat(...).slice(...)"
+               },
+               {
+                "pattern-not": "+$_"
+               },
+               {
+                "pattern-not": "$_ + $_"
+               },
+               {
+                "pattern-not": "`...`"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "$_.query($G, ...)"
+          },
+          {
+           "pattern-inside": "$_.execute($G, ...)"
+          }
+         ]
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "const $G = `...${$V}...`;\n..."
+          },
+          {
+           "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
+          },
+          {
+           "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
+          },
+          {
+           "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
+          },
+          {
+           "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "parseInt(...)"
+           },
+           {
+            "pattern-not": "Number(...)"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.escape(...)"
+           },
+           {
+            "pattern-not": "$_.escapeId(...)"
+           },
+           {
+            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+           },
+           {
+            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...).slice(...)"
+           },
+           {
+            "pattern-not": "+$_"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "`...`"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "const $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "let $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "var $V = parseInt(...);\n..."
+           },
+           {
+            "pattern": "const $V = Number(...);\n..."
+           },
+           {
+            "pattern": "let $V = Number(...);\n..."
+           },
+           {
+            "pattern": "var $V = Number(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.length;\n..."
+           },
+           {
+            "pattern": "let $V = $_.length;\n..."
+           },
+           {
+            "pattern": "var $V = $_.length;\n..."
+           },
+           {
+            "pattern": "const $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "let $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "var $V = $_.escape(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "let $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "var $V = $_.escapeId(...);\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "let $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "var $V = \"...\".repeat(...);\n..."
+           },
+           {
+            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
+           },
+           {
+            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
+           },
+           {
+            "pattern": "const $V = +$_;\n..."
+           },
+           {
+            "pattern": "let $V = +$_;\n..."
+           },
+           {
+            "pattern": "var $V = +$_;\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
+         },
+         {
+          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
+         },
+         {
+          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
+         }
+        ]
+       }
       }
      ]
     }
@@ -1483,6 +4675,21 @@ FILES['rules/javascript.json'] = r'''{
         },
         {
          "pattern": "$DB.prepare($SQL)"
+        },
+        {
+         "pattern": "$DB[\"query\"]($SQL, ...)"
+        },
+        {
+         "pattern": "$DB[\"execute\"]($SQL, ...)"
+        },
+        {
+         "pattern": "$DB.query({..., sql: $SQL, ...}, ...)"
+        },
+        {
+         "pattern": "$DB.query({..., text: $SQL, ...}, ...)"
+        },
+        {
+         "pattern": "$DB[\"raw\"]($SQL, ...)"
         }
        ]
       },
@@ -1959,16 +5166,57 @@ FILES['rules/javascript.json'] = r'''{
    },
    "pattern-either": [
     {
-     "pattern": "{..., rejectUnauthorized: false, ...}"
+     "patterns": [
+      {
+       "pattern": "({..., rejectUnauthorized: $V, ...})"
+      },
+      {
+       "pattern-not": "({..., rejectUnauthorized: true, ...})"
+      }
+     ]
     },
     {
-     "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = \"0\""
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$X.rejectUnauthorized = $V"
+        },
+        {
+         "pattern": "$X[\"rejectUnauthorized\"] = $V"
+        }
+       ]
+      },
+      {
+       "pattern-not": "$X.rejectUnauthorized = true"
+      },
+      {
+       "pattern-not": "$X[\"rejectUnauthorized\"] = true"
+      }
+     ]
     },
     {
-     "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = 0"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = $V"
+        },
+        {
+         "pattern": "process.env[\"NODE_TLS_REJECT_UNAUTHORIZED\"] = $V"
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_ = \"1\""
+      },
+      {
+       "pattern-not": "$_ = 1"
+      }
+     ]
     },
     {
-     "pattern": "process.env[\"NODE_TLS_REJECT_UNAUTHORIZED\"] = \"0\""
+     "pattern": "{..., checkServerIdentity: () => undefined, ...}"
     }
    ]
   },
@@ -1996,25 +5244,27 @@ FILES['rules/javascript.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use createHash(\"sha256\"); scrypt for passwords."
    },
-   "patterns": [
+   "options": {
+    "symbolic_propagation": true
+   },
+   "pattern-either": [
     {
-     "pattern-either": [
-      {
-       "pattern": "$C.createHash($ALG)"
-      },
-      {
-       "pattern": "createHash($ALG)"
-      },
-      {
-       "pattern": "$C.createHmac($ALG, ...)"
-      }
-     ]
+     "pattern": "$C.createHash(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
     },
     {
-     "metavariable-regex": {
-      "metavariable": "$ALG",
-      "regex": "(?i)^['\"`](md5|sha-?1|md4|rsa-md5|rsa-sha1)['\"`]$"
-     }
+     "pattern": "createHash(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
+    },
+    {
+     "pattern": "$C.createHmac(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
+    },
+    {
+     "pattern": "createHmac(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
+    },
+    {
+     "pattern": "$C[\"createHash\"](\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
+    },
+    {
+     "pattern": "$C.hash(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
     }
    ]
   }
@@ -2046,12 +5296,48 @@ FILES['rules/kotlin.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use ProcessBuilder with separate arguments."
    },
-   "patterns": [
+   "options": {
+    "symbolic_propagation": true
+   },
+   "pattern-either": [
     {
-     "pattern": "Runtime.getRuntime().exec($CMD, ...)"
+     "patterns": [
+      {
+       "pattern": "Runtime.getRuntime().exec($CMD, ...)"
+      },
+      {
+       "pattern-not": "Runtime.getRuntime().exec(\"...\", ...)"
+      },
+      {
+       "pattern-not": "Runtime.getRuntime().exec(arrayOf(...), ...)"
+      }
+     ]
     },
     {
-     "pattern-not": "Runtime.getRuntime().exec(\"...\", ...)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "ProcessBuilder(listOf(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "$R.exec(arrayOf(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...), ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "ProcessBuilder(listOf(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "$R.exec(arrayOf(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...), ...)"
+      }
+     ]
     }
    ]
   },
@@ -2077,24 +5363,191 @@ FILES['rules/kotlin.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use placeholders and pass the values as arguments."
    },
-   "pattern-either": [
+   "mode": "taint",
+   "pattern-sources": [
     {
-     "pattern": "$DB.rawQuery(\"...${$X}...\", ...)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "\"...${$V}...\""
+        },
+        {
+         "pattern": "$_ + $V"
+        },
+        {
+         "pattern": "$V + $_"
+        },
+        {
+         "pattern": "String.format(..., $V, ...)"
+        },
+        {
+         "pattern": "$_.format(..., $V, ...)"
+        },
+        {
+         "pattern": "$_.plus($V)"
+        },
+        {
+         "pattern": "$_.replace($_, $V)"
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "$_.toInt()"
+         },
+         {
+          "pattern-not": "$_.toLong()"
+         },
+         {
+          "pattern-not": "$_.size"
+         },
+         {
+          "pattern-not": "$_.joinToString(\"...\") { \"?\" }"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "\"...${$_}...\""
+         }
+        ]
+       }
+      }
+     ]
     },
     {
-     "pattern": "$DB.execSQL(\"...${$X}...\", ...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G += $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "$_.toInt()"
+           },
+           {
+            "pattern-not": "$_.toLong()"
+           },
+           {
+            "pattern-not": "$_.size"
+           },
+           {
+            "pattern-not": "$_.joinToString(\"...\") { \"?\" }"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "\"...${$_}...\""
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
     },
     {
-     "pattern": "$S.executeQuery(\"...${$X}...\")"
-    },
+     "patterns": [
+      {
+       "pattern": "$SB.toString()"
+      },
+      {
+       "pattern-inside": "$SB.append($V)\n..."
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "$_.toInt()"
+         },
+         {
+          "pattern-not": "$_.toLong()"
+         },
+         {
+          "pattern-not": "$_.size"
+         },
+         {
+          "pattern-not": "$_.joinToString(\"...\") { \"?\" }"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "\"...${$_}...\""
+         }
+        ]
+       }
+      }
+     ]
+    }
+   ],
+   "pattern-sinks": [
     {
-     "pattern": "$DB.rawQuery($A + $B, ...)"
-    },
-    {
-     "pattern": "$DB.execSQL($A + $B, ...)"
-    },
-    {
-     "pattern": "$S.executeQuery($A + $B)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$DB.rawQuery($SQL, ...)"
+        },
+        {
+         "pattern": "$DB.execSQL($SQL, ...)"
+        },
+        {
+         "pattern": "$S.executeQuery($SQL, ...)"
+        },
+        {
+         "pattern": "$S.executeUpdate($SQL, ...)"
+        },
+        {
+         "pattern": "$S.prepareStatement($SQL, ...)"
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$SQL"
+      }
+     ]
     }
    ]
   },
@@ -2121,17 +5574,10 @@ FILES['rules/kotlin.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use SHA-256."
    },
-   "patterns": [
-    {
-     "pattern": "MessageDigest.getInstance($ALG)"
-    },
-    {
-     "metavariable-regex": {
-      "metavariable": "$ALG",
-      "regex": "(?i)^\"?(md5|sha-?1)\"?$"
-     }
-    }
-   ]
+   "options": {
+    "symbolic_propagation": true
+   },
+   "pattern": "MessageDigest.getInstance(\"=~/^(?i)(md2|md4|md5|sha-?1)$/\", ...)"
   }
  ]
 }
@@ -2161,49 +5607,546 @@ FILES['rules/php.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Avoid the shell; where it cannot be avoided, pass every value through escapeshellarg."
    },
-   "patterns": [
+   "options": {
+    "symbolic_propagation": true
+   },
+   "pattern-either": [
     {
-     "pattern-either": [
+     "patterns": [
       {
-       "pattern": "system($CMD, ...)"
+       "pattern-either": [
+        {
+         "pattern": "system($CMD, ...)"
+        },
+        {
+         "pattern": "exec($CMD, ...)"
+        },
+        {
+         "pattern": "shell_exec($CMD, ...)"
+        },
+        {
+         "pattern": "passthru($CMD, ...)"
+        },
+        {
+         "pattern": "popen($CMD, ...)"
+        },
+        {
+         "pattern": "proc_open($CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func(\"system\", $CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func(\"exec\", $CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func(\"shell_exec\", $CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func(\"passthru\", $CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func(\"popen\", $CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func(\"proc_open\", $CMD, ...)"
+        },
+        {
+         "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
+        },
+        {
+         "patterns": [
+          {
+           "pattern": "$F($CMD, ...)"
+          },
+          {
+           "pattern-either": [
+            {
+             "pattern-inside": "$F = \"system\";\n..."
+            },
+            {
+             "pattern-inside": "$F = \"exec\";\n..."
+            },
+            {
+             "pattern-inside": "$F = \"shell_exec\";\n..."
+            },
+            {
+             "pattern-inside": "$F = \"passthru\";\n..."
+            },
+            {
+             "pattern-inside": "$F = \"popen\";\n..."
+            },
+            {
+             "pattern-inside": "$F = \"proc_open\";\n..."
+            }
+           ]
+          }
+         ]
+        }
+       ]
       },
       {
-       "pattern": "exec($CMD, ...)"
+       "pattern-not": "system(\"...\", ...)"
       },
       {
-       "pattern": "shell_exec($CMD)"
+       "pattern-not": "system(escapeshellcmd(...), ...)"
       },
       {
-       "pattern": "passthru($CMD, ...)"
+       "pattern-not": "system($Q1 . $Q2, ...)"
       },
       {
-       "pattern": "popen($CMD, ...)"
+       "pattern-not": "system(escapeshellarg(...), ...)"
       },
       {
-       "pattern": "proc_open($CMD, ...)"
+       "pattern-not": "system(intval(...), ...)"
+      },
+      {
+       "pattern-not": "system((int) $Q3, ...)"
+      },
+      {
+       "pattern-not": "system(implode(\"...\", array_map(\"escapeshellarg\", ...)), ...)"
+      },
+      {
+       "pattern-not": "exec(\"...\", ...)"
+      },
+      {
+       "pattern-not": "exec(escapeshellcmd(...), ...)"
+      },
+      {
+       "pattern-not": "exec($Q4 . $Q5, ...)"
+      },
+      {
+       "pattern-not": "exec(escapeshellarg(...), ...)"
+      },
+      {
+       "pattern-not": "exec(intval(...), ...)"
+      },
+      {
+       "pattern-not": "exec((int) $Q6, ...)"
+      },
+      {
+       "pattern-not": "exec(implode(\"...\", array_map(\"escapeshellarg\", ...)), ...)"
+      },
+      {
+       "pattern-not": "shell_exec(\"...\", ...)"
+      },
+      {
+       "pattern-not": "shell_exec(escapeshellcmd(...), ...)"
+      },
+      {
+       "pattern-not": "shell_exec($Q7 . $Q8, ...)"
+      },
+      {
+       "pattern-not": "shell_exec(escapeshellarg(...), ...)"
+      },
+      {
+       "pattern-not": "shell_exec(intval(...), ...)"
+      },
+      {
+       "pattern-not": "shell_exec((int) $Q9, ...)"
+      },
+      {
+       "pattern-not": "shell_exec(implode(\"...\", array_map(\"escapeshellarg\", ...)), ...)"
+      },
+      {
+       "pattern-not": "passthru(\"...\", ...)"
+      },
+      {
+       "pattern-not": "passthru(escapeshellcmd(...), ...)"
+      },
+      {
+       "pattern-not": "passthru($Q10 . $Q11, ...)"
+      },
+      {
+       "pattern-not": "passthru(escapeshellarg(...), ...)"
+      },
+      {
+       "pattern-not": "passthru(intval(...), ...)"
+      },
+      {
+       "pattern-not": "passthru((int) $Q12, ...)"
+      },
+      {
+       "pattern-not": "passthru(implode(\"...\", array_map(\"escapeshellarg\", ...)), ...)"
+      },
+      {
+       "pattern-not": "popen(\"...\", ...)"
+      },
+      {
+       "pattern-not": "popen(escapeshellcmd(...), ...)"
+      },
+      {
+       "pattern-not": "popen($Q13 . $Q14, ...)"
+      },
+      {
+       "pattern-not": "popen(escapeshellarg(...), ...)"
+      },
+      {
+       "pattern-not": "popen(intval(...), ...)"
+      },
+      {
+       "pattern-not": "popen((int) $Q15, ...)"
+      },
+      {
+       "pattern-not": "popen(implode(\"...\", array_map(\"escapeshellarg\", ...)), ...)"
+      },
+      {
+       "pattern-not": "proc_open(\"...\", ...)"
+      },
+      {
+       "pattern-not": "proc_open(escapeshellcmd(...), ...)"
+      },
+      {
+       "pattern-not": "proc_open($Q16 . $Q17, ...)"
+      },
+      {
+       "pattern-not": "proc_open(escapeshellarg(...), ...)"
+      },
+      {
+       "pattern-not": "proc_open(intval(...), ...)"
+      },
+      {
+       "pattern-not": "proc_open((int) $Q18, ...)"
+      },
+      {
+       "pattern-not": "proc_open(implode(\"...\", array_map(\"escapeshellarg\", ...)), ...)"
+      },
+      {
+       "pattern-not": "proc_open([...], ...)"
+      },
+      {
+       "pattern-not": "call_user_func(\"system\", \"...\")"
+      },
+      {
+       "pattern-not": "call_user_func(\"exec\", \"...\")"
+      },
+      {
+       "pattern-not": "call_user_func(\"shell_exec\", \"...\")"
+      },
+      {
+       "pattern-not": "call_user_func(\"passthru\", \"...\")"
+      },
+      {
+       "pattern-not": "call_user_func(\"popen\", \"...\")"
+      },
+      {
+       "pattern-not": "call_user_func(\"proc_open\", \"...\")"
       }
      ]
     },
     {
-     "pattern-not": "system(\"...\", ...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "system($CMD, ...)"
+          },
+          {
+           "pattern": "exec($CMD, ...)"
+          },
+          {
+           "pattern": "shell_exec($CMD, ...)"
+          },
+          {
+           "pattern": "passthru($CMD, ...)"
+          },
+          {
+           "pattern": "popen($CMD, ...)"
+          },
+          {
+           "pattern": "proc_open($CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"system\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"exec\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"shell_exec\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"passthru\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"popen\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"proc_open\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
+          },
+          {
+           "patterns": [
+            {
+             "pattern": "$F($CMD, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$F = \"system\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"shell_exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"passthru\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"popen\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"proc_open\";\n..."
+              }
+             ]
+            }
+           ]
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "$Q19 . $V"
+             },
+             {
+              "pattern": "$V . $Q20"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "escapeshellarg(...)"
+           },
+           {
+            "pattern-not-inside": "intval(...)"
+           },
+           {
+            "pattern-not-inside": "(int) $Q21"
+           },
+           {
+            "pattern-not-inside": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "escapeshellarg(...)"
+              },
+              {
+               "pattern-not": "intval(...)"
+              },
+              {
+               "pattern-not": "(int) $Q22"
+              },
+              {
+               "pattern-not": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+              },
+              {
+               "pattern-not": "$Q23 . $Q24"
+              }
+             ]
+            }
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = escapeshellarg(...);\n..."
+           },
+           {
+            "pattern": "$V = intval(...);\n..."
+           },
+           {
+            "pattern": "$V = (int) $Q25;\n..."
+           },
+           {
+            "pattern": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = escapeshellarg(...);\n...\n$V = $Q26;\n..."
+         },
+         {
+          "pattern-not": "$V = intval(...);\n...\n$V = $Q27;\n..."
+         },
+         {
+          "pattern-not": "$V = (int) $Q28;\n...\n$V = $Q29;\n..."
+         },
+         {
+          "pattern-not": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n...\n$V = $Q30;\n..."
+         },
+         {
+          "pattern-not": "$V = escapeshellarg(...);\n...\n$V .= $Q31;\n..."
+         },
+         {
+          "pattern-not": "$V = intval(...);\n...\n$V .= $Q32;\n..."
+         },
+         {
+          "pattern-not": "$V = (int) $Q33;\n...\n$V .= $Q34;\n..."
+         },
+         {
+          "pattern-not": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n...\n$V .= $Q35;\n..."
+         }
+        ]
+       }
+      }
+     ]
     },
     {
-     "pattern-not": "exec(\"...\", ...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "system($CMD, ...)"
+          },
+          {
+           "pattern": "exec($CMD, ...)"
+          },
+          {
+           "pattern": "shell_exec($CMD, ...)"
+          },
+          {
+           "pattern": "passthru($CMD, ...)"
+          },
+          {
+           "pattern": "popen($CMD, ...)"
+          },
+          {
+           "pattern": "proc_open($CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"system\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"exec\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"shell_exec\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"passthru\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"popen\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func(\"proc_open\", $CMD, ...)"
+          },
+          {
+           "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
+          },
+          {
+           "patterns": [
+            {
+             "pattern": "$F($CMD, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$F = \"system\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"shell_exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"passthru\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"popen\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"proc_open\";\n..."
+              }
+             ]
+            }
+           ]
+          }
+         ]
+        },
+        {
+         "pattern-inside": "$CMD .= $V;\n..."
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "escapeshellarg(...)"
+         },
+         {
+          "pattern-not": "intval(...)"
+         },
+         {
+          "pattern-not": "(int) $Q36"
+         },
+         {
+          "pattern-not": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+         },
+         {
+          "pattern-not": "$Q37 . $Q38"
+         }
+        ]
+       }
+      }
+     ]
     },
     {
-     "pattern-not": "shell_exec(\"...\", ...)"
-    },
-    {
-     "pattern-not": "passthru(\"...\", ...)"
-    },
-    {
-     "pattern-not": "popen(\"...\", ...)"
-    },
-    {
-     "pattern-not": "proc_open(\"...\", ...)"
-    },
-    {
-     "pattern-not": "system(escapeshellcmd(...), ...)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "pcntl_exec(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", [..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...], ...)"
+        },
+        {
+         "pattern": "proc_open([\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...], ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "pcntl_exec($Q39, [..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "proc_open([$Q0, ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...], ...)"
+      }
+     ]
     }
    ]
   },
@@ -2285,15 +6228,28 @@ FILES['rules/php.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use json_decode, or pass ['allowed_classes' => false]."
    },
-   "patterns": [
+   "pattern-either": [
     {
-     "pattern": "unserialize(...)"
+     "patterns": [
+      {
+       "pattern": "unserialize(...)"
+      },
+      {
+       "pattern-not": "unserialize($X, ['allowed_classes' => false])"
+      },
+      {
+       "pattern-not": "unserialize($X, [..., 'allowed_classes' => false, ...])"
+      },
+      {
+       "pattern-not": "unserialize(\"...\")"
+      }
+     ]
     },
     {
-     "pattern-not": "unserialize($X, ['allowed_classes' => false])"
+     "pattern": "call_user_func('unserialize', ...)"
     },
     {
-     "pattern-not": "unserialize(\"...\")"
+     "pattern": "array_map('unserialize', ...)"
     }
    ]
   },
@@ -2324,21 +6280,354 @@ FILES['rules/php.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern": "$A . $B"
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$A . $V"
+          },
+          {
+           "pattern": "$V . $B"
+          },
+          {
+           "pattern": "\"...{$V}...\""
+          },
+          {
+           "pattern": "sprintf($Q1, ..., $V, ...)"
+          },
+          {
+           "pattern": "vsprintf(..., $V)"
+          },
+          {
+           "pattern": "implode($Q2, [..., $V, ...])"
+          },
+          {
+           "pattern": "join($Q3, [..., $V, ...])"
+          },
+          {
+           "pattern": "str_replace($Q4, $V, ...)"
+          },
+          {
+           "pattern": "strtr($Q5, ..., $V)"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$A . (int) $X"
+        },
+        {
+         "pattern-not": "(int) $X . $B"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "intval(...)"
+           },
+           {
+            "pattern-not": "(int) $Q6"
+           },
+           {
+            "pattern-not": "count(...)"
+           },
+           {
+            "pattern-not": "implode(\"...\", array_fill(..., ..., \"...\"))"
+           },
+           {
+            "pattern-not": "str_repeat(\"...\", ...)"
+           },
+           {
+            "pattern-not": "rtrim(str_repeat(\"...\", ...), \"...\")"
+           },
+           {
+            "pattern-not": "substr(str_repeat(\"...\", ...), ...)"
+           },
+           {
+            "pattern-not": "mysqli_real_escape_string(...)"
+           },
+           {
+            "pattern-not": "$Q7->real_escape_string(...)"
+           },
+           {
+            "pattern-not": "$Q8->quote(...)"
+           },
+           {
+            "pattern-not": "$Q9 . $Q10"
+           }
+          ]
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "\"...\" . \"...\""
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = intval(...);\n..."
+           },
+           {
+            "pattern": "$V = (int) $Q11;\n..."
+           },
+           {
+            "pattern": "$V = count(...);\n..."
+           },
+           {
+            "pattern": "$V = implode(\"...\", array_fill(..., ..., \"...\"));\n..."
+           },
+           {
+            "pattern": "$V = str_repeat(\"...\", ...);\n..."
+           },
+           {
+            "pattern": "$V = rtrim(str_repeat(\"...\", ...), \"...\");\n..."
+           },
+           {
+            "pattern": "$V = substr(str_repeat(\"...\", ...), ...);\n..."
+           },
+           {
+            "pattern": "$V = mysqli_real_escape_string(...);\n..."
+           },
+           {
+            "pattern": "$V = $Q12->real_escape_string(...);\n..."
+           },
+           {
+            "pattern": "$V = $Q13->quote(...);\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = intval(...);\n...\n$V = $Q14;\n..."
+         },
+         {
+          "pattern-not": "$V = (int) $Q15;\n...\n$V = $Q16;\n..."
+         },
+         {
+          "pattern-not": "$V = count(...);\n...\n$V = $Q17;\n..."
+         },
+         {
+          "pattern-not": "$V = implode(\"...\", array_fill(..., ..., \"...\"));\n...\n$V = $Q18;\n..."
+         },
+         {
+          "pattern-not": "$V = str_repeat(\"...\", ...);\n...\n$V = $Q19;\n..."
+         },
+         {
+          "pattern-not": "$V = rtrim(str_repeat(\"...\", ...), \"...\");\n...\n$V = $Q20;\n..."
+         },
+         {
+          "pattern-not": "$V = substr(str_repeat(\"...\", ...), ...);\n...\n$V = $Q21;\n..."
+         },
+         {
+          "pattern-not": "$V = mysqli_real_escape_string(...);\n...\n$V = $Q22;\n..."
+         },
+         {
+          "pattern-not": "$V = $Q23->real_escape_string(...);\n...\n$V = $Q24;\n..."
+         },
+         {
+          "pattern-not": "$V = $Q25->quote(...);\n...\n$V = $Q26;\n..."
+         },
+         {
+          "pattern-not": "$V = intval(...);\n...\n$V .= $Q27;\n..."
+         },
+         {
+          "pattern-not": "$V = (int) $Q28;\n...\n$V .= $Q29;\n..."
+         },
+         {
+          "pattern-not": "$V = count(...);\n...\n$V .= $Q30;\n..."
+         },
+         {
+          "pattern-not": "$V = implode(\"...\", array_fill(..., ..., \"...\"));\n...\n$V .= $Q31;\n..."
+         },
+         {
+          "pattern-not": "$V = str_repeat(\"...\", ...);\n...\n$V .= $Q32;\n..."
+         },
+         {
+          "pattern-not": "$V = rtrim(str_repeat(\"...\", ...), \"...\");\n...\n$V .= $Q33;\n..."
+         },
+         {
+          "pattern-not": "$V = substr(str_repeat(\"...\", ...), ...);\n...\n$V .= $Q34;\n..."
+         },
+         {
+          "pattern-not": "$V = mysqli_real_escape_string(...);\n...\n$V .= $Q35;\n..."
+         },
+         {
+          "pattern-not": "$V = $Q36->real_escape_string(...);\n...\n$V .= $Q37;\n..."
+         },
+         {
+          "pattern-not": "$V = $Q38->quote(...);\n...\n$V .= $Q39;\n..."
+         }
+        ]
+       }
       }
      ]
     },
     {
-     "pattern": "\"...{$X}...\""
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G .= $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "intval(...)"
+           },
+           {
+            "pattern-not": "(int) $Q0"
+           },
+           {
+            "pattern-not": "count(...)"
+           },
+           {
+            "pattern-not": "implode(\"...\", array_fill(..., ..., \"...\"))"
+           },
+           {
+            "pattern-not": "str_repeat(\"...\", ...)"
+           },
+           {
+            "pattern-not": "rtrim(str_repeat(\"...\", ...), \"...\")"
+           },
+           {
+            "pattern-not": "substr(str_repeat(\"...\", ...), ...)"
+           },
+           {
+            "pattern-not": "mysqli_real_escape_string(...)"
+           },
+           {
+            "pattern-not": "$Q1->real_escape_string(...)"
+           },
+           {
+            "pattern-not": "$Q2->quote(...)"
+           },
+           {
+            "pattern-not": "$Q3 . $Q4"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
     },
     {
-     "pattern": "\"...$X...\""
-    },
-    {
-     "pattern": "sprintf(...)"
+     "patterns": [
+      {
+       "pattern": "$F(...)"
+      },
+      {
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "function $F(...) { ... return $E; }\n..."
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "$A . $V"
+              },
+              {
+               "pattern": "$V . $B"
+              },
+              {
+               "pattern": "\"...{$V}...\""
+              },
+              {
+               "pattern": "sprintf($Q5, ..., $V, ...)"
+              },
+              {
+               "pattern": "vsprintf(..., $V)"
+              },
+              {
+               "pattern": "implode($Q6, [..., $V, ...])"
+              },
+              {
+               "pattern": "join($Q7, [..., $V, ...])"
+              },
+              {
+               "pattern": "str_replace($Q8, $V, ...)"
+              },
+              {
+               "pattern": "strtr($Q9, ..., $V)"
+              }
+             ]
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "intval(...)"
+               },
+               {
+                "pattern-not": "(int) $Q10"
+               },
+               {
+                "pattern-not": "count(...)"
+               },
+               {
+                "pattern-not": "implode(\"...\", array_fill(..., ..., \"...\"))"
+               },
+               {
+                "pattern-not": "str_repeat(\"...\", ...)"
+               },
+               {
+                "pattern-not": "rtrim(str_repeat(\"...\", ...), \"...\")"
+               },
+               {
+                "pattern-not": "substr(str_repeat(\"...\", ...), ...)"
+               },
+               {
+                "pattern-not": "mysqli_real_escape_string(...)"
+               },
+               {
+                "pattern-not": "$Q11->real_escape_string(...)"
+               },
+               {
+                "pattern-not": "$Q12->quote(...)"
+               },
+               {
+                "pattern-not": "$Q13 . $Q14"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
     },
     {
      "pattern": "$_GET"
@@ -2458,6 +6747,18 @@ FILES['rules/php.json'] = r'''{
         },
         {
          "pattern": "print($OUT)"
+        },
+        {
+         "pattern": "printf($OUT, ...)"
+        },
+        {
+         "pattern": "printf($Q15, ..., $OUT, ...)"
+        },
+        {
+         "pattern": "exit($OUT)"
+        },
+        {
+         "pattern": "die($OUT)"
         }
        ]
       },
@@ -2589,56 +6890,828 @@ FILES['rules/python.json'] = r'''{
     "confidence": "HIGH",
     "impact": "HIGH",
     "likelihood": "MEDIUM",
-    "remediation": "Pass the program and its arguments as a list and leave shell at False; quote with shlex.quote only where a shell cannot be avoided."
+    "remediation": "Pass the program and its arguments as a list and leave shell at False; where a shell cannot be avoided, pass every part that is not constant through shlex.quote."
+   },
+   "options": {
+    "symbolic_propagation": true
    },
    "pattern-either": [
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
-         "pattern": "subprocess.$CALL(..., shell=True, ...)"
+         "pattern-either": [
+          {
+           "pattern": "subprocess.$F($CMD, ..., shell=$S, ...)"
+          },
+          {
+           "pattern": "subprocess.$F(..., args=$CMD, ..., shell=$S, ...)"
+          },
+          {
+           "pattern": "subprocess.$F(..., shell=$S, ..., args=$CMD, ...)"
+          },
+          {
+           "pattern": "$F($CMD, ..., shell=True, ...)"
+          },
+          {
+           "pattern": "subprocess.$F($CMD, ..., **{..., \"shell\": $S, ...}, ...)"
+          },
+          {
+           "pattern": "subprocess.$F($CMD, ..., **dict(..., shell=$S, ...), ...)"
+          },
+          {
+           "patterns": [
+            {
+             "pattern": "subprocess.$F($CMD, ..., **$KW, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$KW = {..., \"shell\": $S, ...}\n..."
+              },
+              {
+               "pattern-inside": "$KW = dict(..., shell=$S, ...)\n..."
+              },
+              {
+               "pattern-inside": "$KW[\"shell\"] = $S\n..."
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "pattern": "subprocess.getoutput($CMD, ...)"
+          },
+          {
+           "pattern": "subprocess.getstatusoutput($CMD, ...)"
+          },
+          {
+           "pattern": "asyncio.create_subprocess_shell($CMD, ...)"
+          }
+         ]
         },
         {
-         "pattern": "subprocess.$CALL(..., shell=1, ...)"
+         "pattern-not": "subprocess.$F(..., shell=False, ...)"
+        },
+        {
+         "pattern-not": "subprocess.$F(..., shell=0, ...)"
+        },
+        {
+         "pattern-not": "subprocess.$F(..., shell=None, ...)"
         }
        ]
       },
       {
-       "pattern-not": "subprocess.$CALL(\"...\", shell=True)"
+       "pattern-not": "$_(\"...\", ...)"
       },
       {
-       "pattern-not": "subprocess.$CALL(\"...\", shell=1)"
+       "pattern-not": "$_(shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_($_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=$_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., args=\"...\" % $_, ...)"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "subprocess.getoutput(...)"
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "subprocess.$F($CMD, ..., shell=$S, ...)"
+            },
+            {
+             "pattern": "subprocess.$F(..., args=$CMD, ..., shell=$S, ...)"
+            },
+            {
+             "pattern": "subprocess.$F(..., shell=$S, ..., args=$CMD, ...)"
+            },
+            {
+             "pattern": "$F($CMD, ..., shell=True, ...)"
+            },
+            {
+             "pattern": "subprocess.$F($CMD, ..., **{..., \"shell\": $S, ...}, ...)"
+            },
+            {
+             "pattern": "subprocess.$F($CMD, ..., **dict(..., shell=$S, ...), ...)"
+            },
+            {
+             "patterns": [
+              {
+               "pattern": "subprocess.$F($CMD, ..., **$KW, ...)"
+              },
+              {
+               "pattern-either": [
+                {
+                 "pattern-inside": "$KW = {..., \"shell\": $S, ...}\n..."
+                },
+                {
+                 "pattern-inside": "$KW = dict(..., shell=$S, ...)\n..."
+                },
+                {
+                 "pattern-inside": "$KW[\"shell\"] = $S\n..."
+                }
+               ]
+              }
+             ]
+            },
+            {
+             "pattern": "subprocess.getoutput($CMD, ...)"
+            },
+            {
+             "pattern": "subprocess.getstatusoutput($CMD, ...)"
+            },
+            {
+             "pattern": "asyncio.create_subprocess_shell($CMD, ...)"
+            }
+           ]
+          },
+          {
+           "pattern-not": "subprocess.$F(..., shell=False, ...)"
+          },
+          {
+           "pattern-not": "subprocess.$F(..., shell=0, ...)"
+          },
+          {
+           "pattern-not": "subprocess.$F(..., shell=None, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "f\"...{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             },
+             {
+              "pattern": "$_.format(..., $V, ...)"
+             },
+             {
+              "pattern": "$_.format(..., $_=$V, ...)"
+             },
+             {
+              "pattern": "$_ % $V"
+             },
+             {
+              "pattern": "$_ % (..., $V, ...)"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "shlex.quote(...)"
+           },
+           {
+            "pattern-not-inside": "shlex.join(...)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "shlex.quote(...)"
+              },
+              {
+               "pattern-not": "shlex.join(...)"
+              },
+              {
+               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+              },
+              {
+               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+              },
+              {
+               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              },
+              {
+               "pattern-not": "f\"...\""
+              },
+              {
+               "pattern-not": "\"...\".format(...)"
+              },
+              {
+               "pattern-not": "\"...\" % $_"
+              },
+              {
+               "pattern-not": "($_, ...)"
+              }
+             ]
+            }
+           }
+          ]
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "subprocess.getoutput(\"...\")"
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = shlex.quote(...)\n..."
+           },
+           {
+            "pattern": "$V = shlex.join(...)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(map(shlex.quote, $_))\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V += $_\n..."
+         }
+        ]
+       }
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "subprocess.getstatusoutput(...)"
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "subprocess.$F($CMD, ..., shell=$S, ...)"
+          },
+          {
+           "pattern": "subprocess.$F(..., args=$CMD, ..., shell=$S, ...)"
+          },
+          {
+           "pattern": "subprocess.$F(..., shell=$S, ..., args=$CMD, ...)"
+          },
+          {
+           "pattern": "$F($CMD, ..., shell=True, ...)"
+          },
+          {
+           "pattern": "subprocess.$F($CMD, ..., **{..., \"shell\": $S, ...}, ...)"
+          },
+          {
+           "pattern": "subprocess.$F($CMD, ..., **dict(..., shell=$S, ...), ...)"
+          },
+          {
+           "patterns": [
+            {
+             "pattern": "subprocess.$F($CMD, ..., **$KW, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$KW = {..., \"shell\": $S, ...}\n..."
+              },
+              {
+               "pattern-inside": "$KW = dict(..., shell=$S, ...)\n..."
+              },
+              {
+               "pattern-inside": "$KW[\"shell\"] = $S\n..."
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "pattern": "subprocess.getoutput($CMD, ...)"
+          },
+          {
+           "pattern": "subprocess.getstatusoutput($CMD, ...)"
+          },
+          {
+           "pattern": "asyncio.create_subprocess_shell($CMD, ...)"
+          }
+         ]
+        },
+        {
+         "pattern-not": "subprocess.$F(..., shell=False, ...)"
+        },
+        {
+         "pattern-not": "subprocess.$F(..., shell=0, ...)"
+        },
+        {
+         "pattern-not": "subprocess.$F(..., shell=None, ...)"
+        }
+       ]
       },
       {
-       "pattern-not": "subprocess.getstatusoutput(\"...\")"
+       "pattern-inside": "$CMD += $MORE\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\"\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += shlex.quote(...)\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += shlex.join(...)\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\".join(shlex.quote($_) for $_ in $_)\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\".join([shlex.quote($_) for $_ in $_])\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\".join(map(shlex.quote, $_))\n..."
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "asyncio.create_subprocess_shell(...)"
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "subprocess.$F([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+          },
+          {
+           "pattern": "subprocess.$F((..., $SH, ..., $FLAG, $CMD, ...), ...)"
+          },
+          {
+           "pattern": "subprocess.$F(args=[..., $SH, ..., $FLAG, $CMD, ...], ...)"
+          },
+          {
+           "pattern": "asyncio.create_subprocess_exec(..., $SH, ..., $FLAG, $CMD, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$SH",
+          "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+         }
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$FLAG",
+          "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "asyncio.create_subprocess_shell(\"...\", ...)"
+       "pattern-not": "$_([..., $FLAG, \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, shlex.quote(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, shlex.join(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, $_ + $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, f\"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, \"...\".format(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_([..., $FLAG, \"...\" % $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, \"...\", ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, shlex.quote(...), ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, shlex.join(...), ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, $_ + $_, ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, f\"...\", ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, \"...\".format(...), ...), ...)"
+      },
+      {
+       "pattern-not": "$_((..., $FLAG, \"...\" % $_, ...), ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, shlex.quote(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, shlex.join(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, $_ + $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, f\"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, \"...\".format(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(args=[..., $FLAG, \"...\" % $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, $_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\" % $_, ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "subprocess.$F([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            },
+            {
+             "pattern": "subprocess.$F((..., $SH, ..., $FLAG, $CMD, ...), ...)"
+            },
+            {
+             "pattern": "subprocess.$F(args=[..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            },
+            {
+             "pattern": "asyncio.create_subprocess_exec(..., $SH, ..., $FLAG, $CMD, ...)"
+            }
+           ]
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$SH",
+            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+           }
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$FLAG",
+            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+           }
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "f\"...{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             },
+             {
+              "pattern": "$_.format(..., $V, ...)"
+             },
+             {
+              "pattern": "$_.format(..., $_=$V, ...)"
+             },
+             {
+              "pattern": "$_ % $V"
+             },
+             {
+              "pattern": "$_ % (..., $V, ...)"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "shlex.quote(...)"
+           },
+           {
+            "pattern-not-inside": "shlex.join(...)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "shlex.quote(...)"
+              },
+              {
+               "pattern-not": "shlex.join(...)"
+              },
+              {
+               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+              },
+              {
+               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+              },
+              {
+               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              },
+              {
+               "pattern-not": "f\"...\""
+              },
+              {
+               "pattern-not": "\"...\".format(...)"
+              },
+              {
+               "pattern-not": "\"...\" % $_"
+              },
+              {
+               "pattern-not": "($_, ...)"
+              }
+             ]
+            }
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = shlex.quote(...)\n..."
+           },
+           {
+            "pattern": "$V = shlex.join(...)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(map(shlex.quote, $_))\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V += $_\n..."
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "subprocess.$F($L, ...)"
+      },
+      {
+       "pattern-either": [
+        {
+         "pattern-inside": "$L = [..., $SH, ..., $FLAG, $CMD, ...]\n..."
+        },
+        {
+         "pattern-inside": "$L = (..., $SH, ..., $FLAG, $CMD, ...)\n..."
+        }
+       ]
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+       }
+      },
+      {
+       "pattern-not-inside": "$L = [..., $SH, ..., $FLAG, \"...\", ...]\n..."
+      },
+      {
+       "pattern-not-inside": "$L = [..., $SH, ..., $FLAG, shlex.quote(...), ...]\n..."
+      },
+      {
+       "pattern-not-inside": "$L = [..., $SH, ..., $FLAG, shlex.join(...), ...]\n..."
+      },
+      {
+       "pattern-not-inside": "$L = [..., $SH, ..., $FLAG, \"...\" + shlex.quote(...), ...]\n..."
+      },
+      {
+       "pattern-not-inside": "$L = [..., $SH, ..., $FLAG, f\"...{shlex.quote(...)}...\", ...]\n..."
       }
      ]
     }
@@ -2666,25 +7739,661 @@ FILES['rules/python.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use subprocess.run with a list of arguments and without a shell."
    },
-   "patterns": [
+   "options": {
+    "symbolic_propagation": true
+   },
+   "pattern-either": [
     {
-     "pattern-either": [
+     "patterns": [
       {
-       "pattern": "os.system($CMD)"
+       "pattern-either": [
+        {
+         "pattern": "os.system($CMD)"
+        },
+        {
+         "pattern": "os.popen($CMD, ...)"
+        },
+        {
+         "pattern": "commands.getoutput($CMD)"
+        },
+        {
+         "pattern": "pty.spawn($CMD, ...)"
+        },
+        {
+         "pattern": "getattr(os, \"system\")($CMD)"
+        },
+        {
+         "pattern": "getattr(os, \"popen\")($CMD, ...)"
+        },
+        {
+         "pattern": "posix.system($CMD)"
+        },
+        {
+         "pattern": "os.system(command=$CMD)"
+        },
+        {
+         "pattern": "os.popen(cmd=$CMD, ...)"
+        }
+       ]
       },
       {
-       "pattern": "os.popen($CMD, ...)"
+       "pattern-not": "$_(\"...\", ...)"
       },
       {
-       "pattern": "commands.getoutput($CMD)"
+       "pattern-not": "$_(shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_($_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(command=\"...\")"
+      },
+      {
+       "pattern-not": "$_(command=shlex.quote(...))"
+      },
+      {
+       "pattern-not": "$_(command=shlex.join(...))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join(shlex.quote($_) for $_ in $_))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join([shlex.quote($_) for $_ in $_]))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join(map(shlex.quote, $_)))"
+      },
+      {
+       "pattern-not": "$_(command=$_ + $_)"
+      },
+      {
+       "pattern-not": "$_(command=f\"...\")"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".format(...))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\" % $_)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=$_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\" % $_, ...)"
       }
      ]
     },
     {
-     "pattern-not": "os.system(\"...\")"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "os.system($CMD)"
+          },
+          {
+           "pattern": "os.popen($CMD, ...)"
+          },
+          {
+           "pattern": "commands.getoutput($CMD)"
+          },
+          {
+           "pattern": "pty.spawn($CMD, ...)"
+          },
+          {
+           "pattern": "getattr(os, \"system\")($CMD)"
+          },
+          {
+           "pattern": "getattr(os, \"popen\")($CMD, ...)"
+          },
+          {
+           "pattern": "posix.system($CMD)"
+          },
+          {
+           "pattern": "os.system(command=$CMD)"
+          },
+          {
+           "pattern": "os.popen(cmd=$CMD, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "f\"...{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             },
+             {
+              "pattern": "$_.format(..., $V, ...)"
+             },
+             {
+              "pattern": "$_.format(..., $_=$V, ...)"
+             },
+             {
+              "pattern": "$_ % $V"
+             },
+             {
+              "pattern": "$_ % (..., $V, ...)"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "shlex.quote(...)"
+           },
+           {
+            "pattern-not-inside": "shlex.join(...)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "shlex.quote(...)"
+              },
+              {
+               "pattern-not": "shlex.join(...)"
+              },
+              {
+               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+              },
+              {
+               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+              },
+              {
+               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              },
+              {
+               "pattern-not": "f\"...\""
+              },
+              {
+               "pattern-not": "\"...\".format(...)"
+              },
+              {
+               "pattern-not": "\"...\" % $_"
+              },
+              {
+               "pattern-not": "($_, ...)"
+              }
+             ]
+            }
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = shlex.quote(...)\n..."
+           },
+           {
+            "pattern": "$V = shlex.join(...)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(map(shlex.quote, $_))\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V += $_\n..."
+         }
+        ]
+       }
+      }
+     ]
     },
     {
-     "pattern-not": "os.popen(\"...\", ...)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "os.system($CMD)"
+        },
+        {
+         "pattern": "os.popen($CMD, ...)"
+        },
+        {
+         "pattern": "commands.getoutput($CMD)"
+        },
+        {
+         "pattern": "pty.spawn($CMD, ...)"
+        },
+        {
+         "pattern": "getattr(os, \"system\")($CMD)"
+        },
+        {
+         "pattern": "getattr(os, \"popen\")($CMD, ...)"
+        },
+        {
+         "pattern": "posix.system($CMD)"
+        },
+        {
+         "pattern": "os.system(command=$CMD)"
+        },
+        {
+         "pattern": "os.popen(cmd=$CMD, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-inside": "$CMD += $MORE\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\"\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += shlex.quote(...)\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += shlex.join(...)\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\".join(shlex.quote($_) for $_ in $_)\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\".join([shlex.quote($_) for $_ in $_])\n..."
+      },
+      {
+       "pattern-not-inside": "$CMD += \"...\".join(map(shlex.quote, $_))\n..."
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+          },
+          {
+           "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+          },
+          {
+           "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$F",
+          "regex": "^(?:exec|spawn|posix_spawn|pty)"
+         }
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$SH",
+          "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+         }
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$FLAG",
+          "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, $_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, shlex.quote(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, shlex.join(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, $_ + $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, f\"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".format(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\" % $_, ...], ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+            },
+            {
+             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            },
+            {
+             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            }
+           ]
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$F",
+            "regex": "^(?:exec|spawn|posix_spawn|pty)"
+           }
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$SH",
+            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+           }
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$FLAG",
+            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+           }
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "f\"...{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             },
+             {
+              "pattern": "$_.format(..., $V, ...)"
+             },
+             {
+              "pattern": "$_.format(..., $_=$V, ...)"
+             },
+             {
+              "pattern": "$_ % $V"
+             },
+             {
+              "pattern": "$_ % (..., $V, ...)"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "shlex.quote(...)"
+           },
+           {
+            "pattern-not-inside": "shlex.join(...)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "shlex.quote(...)"
+              },
+              {
+               "pattern-not": "shlex.join(...)"
+              },
+              {
+               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+              },
+              {
+               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+              },
+              {
+               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              },
+              {
+               "pattern-not": "f\"...\""
+              },
+              {
+               "pattern-not": "\"...\".format(...)"
+              },
+              {
+               "pattern-not": "\"...\" % $_"
+              },
+              {
+               "pattern-not": "($_, ...)"
+              }
+             ]
+            }
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = shlex.quote(...)\n..."
+           },
+           {
+            "pattern": "$V = shlex.join(...)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(map(shlex.quote, $_))\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.quote(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = shlex.join(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V += $_\n..."
+         }
+        ]
+       }
+      }
+     ]
     }
    ]
   },
@@ -2710,6 +8419,9 @@ FILES['rules/python.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Parse the text instead: ast.literal_eval for literals, json.loads for data, a table of functions for choices."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
@@ -2717,21 +8429,96 @@ FILES['rules/python.json'] = r'''{
        "pattern": "eval($CODE, ...)"
       },
       {
-       "pattern": "exec($CODE, ...)"
-      },
-      {
        "pattern": "builtins.eval($CODE, ...)"
       },
       {
+       "pattern": "getattr(builtins, \"eval\")($CODE, ...)"
+      },
+      {
+       "pattern": "getattr(__builtins__, \"eval\")($CODE, ...)"
+      },
+      {
+       "pattern": "builtins.__dict__[\"eval\"]($CODE, ...)"
+      },
+      {
+       "pattern": "__builtins__[\"eval\"]($CODE, ...)"
+      },
+      {
+       "pattern": "vars(builtins)[\"eval\"]($CODE, ...)"
+      },
+      {
+       "pattern": "globals()[\"eval\"]($CODE, ...)"
+      },
+      {
+       "pattern": "__import__(\"builtins\").eval($CODE, ...)"
+      },
+      {
+       "pattern": "getattr(__import__(\"builtins\"), \"eval\")($CODE, ...)"
+      },
+      {
+       "pattern": "__builtins__.eval($CODE, ...)"
+      },
+      {
+       "pattern": "globals()[\"__builtins__\"].eval($CODE, ...)"
+      },
+      {
+       "pattern": "exec($CODE, ...)"
+      },
+      {
        "pattern": "builtins.exec($CODE, ...)"
+      },
+      {
+       "pattern": "getattr(builtins, \"exec\")($CODE, ...)"
+      },
+      {
+       "pattern": "getattr(__builtins__, \"exec\")($CODE, ...)"
+      },
+      {
+       "pattern": "builtins.__dict__[\"exec\"]($CODE, ...)"
+      },
+      {
+       "pattern": "__builtins__[\"exec\"]($CODE, ...)"
+      },
+      {
+       "pattern": "vars(builtins)[\"exec\"]($CODE, ...)"
+      },
+      {
+       "pattern": "globals()[\"exec\"]($CODE, ...)"
+      },
+      {
+       "pattern": "__import__(\"builtins\").exec($CODE, ...)"
+      },
+      {
+       "pattern": "getattr(__import__(\"builtins\"), \"exec\")($CODE, ...)"
+      },
+      {
+       "pattern": "__builtins__.exec($CODE, ...)"
+      },
+      {
+       "pattern": "globals()[\"__builtins__\"].exec($CODE, ...)"
+      },
+      {
+       "pattern": "map(eval, ...)"
+      },
+      {
+       "pattern": "filter(eval, ...)"
+      },
+      {
+       "pattern": "functools.partial(eval, ...)"
+      },
+      {
+       "pattern": "map(exec, ...)"
+      },
+      {
+       "pattern": "filter(exec, ...)"
+      },
+      {
+       "pattern": "functools.partial(exec, ...)"
       }
      ]
     },
     {
-     "pattern-not": "eval(\"...\", ...)"
-    },
-    {
-     "pattern-not": "exec(\"...\", ...)"
+     "pattern-not": "$_(\"...\", ...)"
     }
    ]
   },
@@ -2833,37 +8620,99 @@ FILES['rules/python.json'] = r'''{
     "remediation": "Use yaml.safe_load."
    },
    "fix": "yaml.safe_load($DATA)",
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
-     "patterns": [
-      {
-       "pattern": "yaml.load($DATA)"
-      }
-     ]
+     "pattern": "yaml.load($DATA)"
+    },
+    {
+     "pattern": "yaml.load_all($DATA)"
     },
     {
      "patterns": [
       {
        "pattern-either": [
         {
-         "pattern": "yaml.load($DATA, Loader=yaml.$L)"
-        },
-        {
-         "pattern": "yaml.load($DATA, yaml.$L)"
-        },
-        {
          "pattern": "yaml.load($DATA, Loader=$L)"
         },
         {
          "pattern": "yaml.load($DATA, $L)"
+        },
+        {
+         "pattern": "yaml.load_all($DATA, Loader=$L)"
+        },
+        {
+         "pattern": "yaml.load_all($DATA, $L)"
+        },
+        {
+         "pattern": "yaml.load($DATA, **{\"Loader\": $L})"
         }
        ]
       },
       {
+       "pattern-not": "yaml.load($_, yaml.SafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, yaml.BaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, yaml.CSafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, yaml.CBaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, Loader=yaml.SafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, Loader=yaml.BaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, Loader=yaml.CSafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load($_, Loader=yaml.CBaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, yaml.SafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, yaml.BaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, yaml.CSafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, yaml.CBaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, Loader=yaml.SafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, Loader=yaml.BaseLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, Loader=yaml.CSafeLoader)"
+      },
+      {
+       "pattern-not": "yaml.load_all($_, Loader=yaml.CBaseLoader)"
+      },
+      {
        "metavariable-regex": {
         "metavariable": "$L",
-        "regex": "^(yaml\\.)?(C?Unsafe|C?Full|C?)Loader$"
+        "regex": "^(?!(?:.*\\.)?C?(?:Safe|Base)Loader$)"
        }
+      },
+      {
+       "pattern-not-inside": "class $L(..., yaml.SafeLoader, ...): ...\n..."
+      },
+      {
+       "pattern-not-inside": "class $L(..., yaml.CSafeLoader, ...): ...\n..."
+      },
+      {
+       "pattern-not-inside": "class $L(..., yaml.BaseLoader, ...): ...\n..."
       }
      ]
     },
@@ -2878,6 +8727,15 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "yaml.full_load_all($DATA)"
+    },
+    {
+     "pattern": "getattr(yaml, \"load\")($DATA, ...)"
+    },
+    {
+     "pattern": "getattr(yaml, \"unsafe_load\")($DATA, ...)"
+    },
+    {
+     "pattern": "getattr(yaml, \"full_load\")($DATA, ...)"
     }
    ]
   },
@@ -2904,11 +8762,21 @@ FILES['rules/python.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use hashlib.sha256 (a password hash such as scrypt for passwords); say usedforsecurity=False where nothing depends on it."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
      "patterns": [
       {
-       "pattern": "hashlib.$ALG(...)"
+       "pattern-either": [
+        {
+         "pattern": "hashlib.$ALG(...)"
+        },
+        {
+         "pattern": "__import__(\"hashlib\").$ALG(...)"
+        }
+       ]
       },
       {
        "metavariable-regex": {
@@ -2924,16 +8792,67 @@ FILES['rules/python.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern": "hashlib.new($NAME, ...)"
+       "pattern-either": [
+        {
+         "pattern": "hashlib.new(\"=~/^(?i)(md4|md5|sha-?1)$/\", ...)"
+        },
+        {
+         "pattern": "hashlib.new(name=\"=~/^(?i)(md4|md5|sha-?1)$/\", ...)"
+        },
+        {
+         "pattern": "getattr(hashlib, \"=~/^(?i)(md4|md5|sha-?1)$/\")(...)"
+        },
+        {
+         "pattern": "hashlib.__dict__[\"=~/^(?i)(md4|md5|sha-?1)$/\"](...)"
+        },
+        {
+         "pattern": "vars(hashlib)[\"=~/^(?i)(md4|md5|sha-?1)$/\"](...)"
+        },
+        {
+         "pattern": "hashlib.file_digest($_, \"=~/^(?i)(md4|md5|sha-?1)$/\")"
+        },
+        {
+         "pattern": "hmac.new(..., \"=~/^(?i)(md4|md5|sha-?1)$/\")"
+        },
+        {
+         "pattern": "hmac.new(..., digestmod=\"=~/^(?i)(md4|md5|sha-?1)$/\")"
+        },
+        {
+         "pattern": "hmac.digest(..., \"=~/^(?i)(md4|md5|sha-?1)$/\")"
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_(..., usedforsecurity=False, ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "hmac.new(..., hashlib.$ALG)"
+        },
+        {
+         "pattern": "hmac.new(..., digestmod=hashlib.$ALG)"
+        },
+        {
+         "pattern": "hmac.digest(..., hashlib.$ALG)"
+        },
+        {
+         "pattern": "functools.partial(hashlib.$ALG, ...)"
+        },
+        {
+         "pattern": "map(hashlib.$ALG, ...)"
+        }
+       ]
       },
       {
        "metavariable-regex": {
-        "metavariable": "$NAME",
-        "regex": "(?i)^['\"](md4|md5|sha-?1)['\"]$"
+        "metavariable": "$ALG",
+        "regex": "^(md5|sha1|md4)$"
        }
-      },
-      {
-       "pattern-not": "hashlib.new(..., usedforsecurity=False, ...)"
       }
      ]
     },
@@ -2948,6 +8867,12 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "Crypto.Hash.SHA1.new(...)"
+    },
+    {
+     "pattern": "Cryptodome.Hash.MD5.new(...)"
+    },
+    {
+     "pattern": "Cryptodome.Hash.SHA1.new(...)"
     }
    ]
   },
@@ -3115,36 +9040,1205 @@ FILES['rules/python.json'] = r'''{
     "remediation": "Keep the statement constant and pass the values as parameters, e.g. execute(\"… WHERE id = ?\", (value,))."
    },
    "mode": "taint",
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-sources": [
     {
      "patterns": [
       {
-       "pattern": "f\"...{$VALUE}...\""
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "f\"...{$V}...\""
+          },
+          {
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "$_.format(..., $V, ...)"
+          },
+          {
+           "pattern": "$_.format(..., $_=$V, ...)"
+          },
+          {
+           "pattern": "$_ % $V"
+          },
+          {
+           "pattern": "$_ % (..., $V, ...)"
+          },
+          {
+           "pattern": "\"...\".join([..., $V, ...])"
+          },
+          {
+           "pattern": "\"...\".join((..., $V, ...))"
+          },
+          {
+           "pattern": "\"...\".join($V for $_ in $_)"
+          },
+          {
+           "pattern": "\"...\".join([$V for $_ in $_])"
+          },
+          {
+           "pattern": "$_.replace($_, $V, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\"] * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join((\"...\",) * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           },
+           {
+            "pattern-not": "\"...\".join($_)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "f\"...\""
+           },
+           {
+            "pattern-not": "\"...\".format(...)"
+           },
+           {
+            "pattern-not": "\"...\" % $_"
+           },
+           {
+            "pattern-not": "($_, ...)"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = int(...)\n..."
+           },
+           {
+            "pattern": "$V = float(...)\n..."
+           },
+           {
+            "pattern": "$V = len(...)\n..."
+           },
+           {
+            "pattern": "$V = str(int(...))\n..."
+           },
+           {
+            "pattern": "$V = str(len(...))\n..."
+           },
+           {
+            "pattern": "$V = \"...\" * $_\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
+           },
+           {
+            "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
+           },
+           {
+            "pattern": "$V = (\"...\" * $_).$_(...)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join($_)\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = int(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = int(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = float(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = float(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = len(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = len(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(int(...))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(int(...))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(len(...))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(len(...))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\" * $_\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join($_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join($_)\n...\n$V += $_\n..."
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "pattern": "$_.format(**$_)"
+    },
+    {
+     "pattern": "$_.format(*$_)"
+    },
+    {
+     "pattern": "$_.format_map(...)"
+    },
+    {
+     "pattern": "$_.substitute(...)"
+    },
+    {
+     "pattern": "$_.safe_substitute(...)"
+    },
+    {
+     "pattern": "$_ % {...}"
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "\"...\".join($L)"
+      },
+      {
+       "pattern-not-inside": "$L = [...]\n..."
+      },
+      {
+       "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+      },
+      {
+       "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+      },
+      {
+       "pattern-not": "\"...\".join([\"...\"] * $_)"
+      },
+      {
+       "pattern-not": "\"...\".join((\"...\",) * $_)"
+      },
+      {
+       "pattern-not": "\"...\".join(\"...\" * $_)"
+      },
+      {
+       "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+      },
+      {
+       "pattern-not": "\"...\".join([...])"
+      },
+      {
+       "pattern-not": "\"...\".join($_ for $_ in $_)"
+      },
+      {
+       "pattern-not": "\"...\".join([$_ for $_ in $_])"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern": "$A + $B"
+       "patterns": [
+        {
+         "pattern": "$_.join($L)"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "$L = [..., $V, ...]\n..."
+          },
+          {
+           "pattern-inside": "$L.append($V)\n..."
+          },
+          {
+           "pattern-inside": "$L.extend($V)\n..."
+          },
+          {
+           "pattern-inside": "$L += $V\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\"] * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join((\"...\",) * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           }
+          ]
+         }
+        }
+       ]
       },
       {
-       "pattern-not": "\"...\" + \"...\""
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = int(...)\n..."
+           },
+           {
+            "pattern": "$V = float(...)\n..."
+           },
+           {
+            "pattern": "$V = len(...)\n..."
+           },
+           {
+            "pattern": "$V = str(int(...))\n..."
+           },
+           {
+            "pattern": "$V = str(len(...))\n..."
+           },
+           {
+            "pattern": "$V = \"...\" * $_\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
+           },
+           {
+            "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
+           },
+           {
+            "pattern": "$V = (\"...\" * $_).$_(...)\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = int(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = int(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = float(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = float(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = len(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = len(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(int(...))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(int(...))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(len(...))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(len(...))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\" * $_\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V += $_\n..."
+         }
+        ]
+       }
       }
      ]
     },
     {
-     "pattern": "\"...\".format(...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G += $V"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\"] * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join((\"...\",) * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           },
+           {
+            "pattern-not": "\"...\".join($_)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "f\"...\""
+           },
+           {
+            "pattern-not": "\"...\".format(...)"
+           },
+           {
+            "pattern-not": "\"...\" % $_"
+           },
+           {
+            "pattern-not": "($_, ...)"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
     },
     {
      "patterns": [
       {
-       "pattern": "$TEMPLATE % $VALUE"
+       "patterns": [
+        {
+         "pattern": "$F(...)"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "$_.execute(...)"
+          },
+          {
+           "pattern-inside": "$_ = $F(...)"
+          }
+         ]
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return f\"...{$V}...\"\n..."
+          },
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return <... $_ + $V ...>\n..."
+          },
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return <... $V + $_ ...>\n..."
+          },
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return \"...\".format(..., $V, ...)\n..."
+          },
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return \"...\".format(..., $_=$V, ...)\n..."
+          },
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return \"...\" % $V\n..."
+          },
+          {
+           "pattern-inside": "def $F(...):\n    ...\n    return \"...\".join([..., $V, ...])\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: f\"...{$V}...\"\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: <... $_ + $V ...>\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: <... $V + $_ ...>\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: \"...\".format(..., $V, ...)\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: \"...\".format(..., $_=$V, ...)\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: \"...\" % $V\n..."
+          },
+          {
+           "pattern-inside": "$F = lambda $...ARGS: \"...\".join([..., $V, ...])\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\"] * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join((\"...\",) * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           },
+           {
+            "pattern-not": "\"...\".join($_)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "f\"...\""
+           },
+           {
+            "pattern-not": "\"...\".format(...)"
+           },
+           {
+            "pattern-not": "\"...\" % $_"
+           },
+           {
+            "pattern-not": "($_, ...)"
+           }
+          ]
+         }
+        }
+       ]
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$_.$F(...)"
       },
       {
-       "metavariable-regex": {
-        "metavariable": "$TEMPLATE",
-        "regex": "^['\\\"fr(\\w]"
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "class $K(...):\n    ...\n    def $F(...):\n        ...\n        return $E\n    ..."
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "f\"...{$V}...\""
+              },
+              {
+               "pattern": "$_ + $V"
+              },
+              {
+               "pattern": "$V + $_"
+              },
+              {
+               "pattern": "$_.format(..., $V, ...)"
+              },
+              {
+               "pattern": "$_.format(..., $_=$V, ...)"
+              },
+              {
+               "pattern": "$_ % $V"
+              },
+              {
+               "pattern": "$_ % (..., $V, ...)"
+              },
+              {
+               "pattern": "\"...\".join([..., $V, ...])"
+              },
+              {
+               "pattern": "$_.replace($_, $V)"
+              },
+              {
+               "pattern": "$_.substitute(...)"
+              }
+             ]
+            },
+            {
+             "pattern-not-inside": "int(...)"
+            },
+            {
+             "pattern-not-inside": "float(...)"
+            },
+            {
+             "pattern-not-inside": "len(...)"
+            },
+            {
+             "pattern-not-inside": "str(int(...))"
+            },
+            {
+             "pattern-not-inside": "str(len(...))"
+            },
+            {
+             "pattern-not-inside": "\"...\" * $_"
+            },
+            {
+             "pattern-not-inside": "\"...\".join(\"...\" for $_ in $_)"
+            },
+            {
+             "pattern-not-inside": "\"...\".join([\"...\" for $_ in $_])"
+            },
+            {
+             "pattern-not-inside": "\"...\".join([\"...\"] * $_)"
+            },
+            {
+             "pattern-not-inside": "\"...\".join((\"...\",) * $_)"
+            },
+            {
+             "pattern-not-inside": "\"...\".join(\"...\" * $_)"
+            },
+            {
+             "pattern-not-inside": "\"...\".join(itertools.repeat(\"...\", $_))"
+            },
+            {
+             "pattern-not-inside": "(\"...\" * $_)[$_:$_]"
+            },
+            {
+             "pattern-not-inside": "(\"...\" * $_).$_(...)"
+            },
+            {
+             "pattern-not-inside": "\"...\".join($_)"
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "int(...)"
+               },
+               {
+                "pattern-not": "float(...)"
+               },
+               {
+                "pattern-not": "len(...)"
+               },
+               {
+                "pattern-not": "str(int(...))"
+               },
+               {
+                "pattern-not": "str(len(...))"
+               },
+               {
+                "pattern-not": "\"...\" * $_"
+               },
+               {
+                "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+               },
+               {
+                "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+               },
+               {
+                "pattern-not": "\"...\".join([\"...\"] * $_)"
+               },
+               {
+                "pattern-not": "\"...\".join((\"...\",) * $_)"
+               },
+               {
+                "pattern-not": "\"...\".join(\"...\" * $_)"
+               },
+               {
+                "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+               },
+               {
+                "pattern-not": "(\"...\" * $_)[$_:$_]"
+               },
+               {
+                "pattern-not": "(\"...\" * $_).$_(...)"
+               },
+               {
+                "pattern-not": "\"...\".join($_)"
+               },
+               {
+                "pattern-not": "$_ + $_"
+               },
+               {
+                "pattern-not": "f\"...\""
+               },
+               {
+                "pattern-not": "\"...\".format(...)"
+               },
+               {
+                "pattern-not": "\"...\" % $_"
+               },
+               {
+                "pattern-not": "($_, ...)"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "$G"
+        },
+        {
+         "pattern-inside": "$_.execute($G, ...)"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "$G = f\"...{$V}...\"\n..."
+          },
+          {
+           "pattern-inside": "$G = <... $_ + $V ...>\n..."
+          },
+          {
+           "pattern-inside": "$G = <... $V + $_ ...>\n..."
+          },
+          {
+           "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+          },
+          {
+           "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+          },
+          {
+           "pattern-inside": "$G = \"...\" % $V\n..."
+          },
+          {
+           "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
+           },
+           {
+            "pattern-not": "\"...\".join([\"...\"] * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join((\"...\",) * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(\"...\" * $_)"
+           },
+           {
+            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           },
+           {
+            "pattern-not": "\"...\".join($_)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "f\"...\""
+           },
+           {
+            "pattern-not": "\"...\".format(...)"
+           },
+           {
+            "pattern-not": "\"...\" % $_"
+           },
+           {
+            "pattern-not": "($_, ...)"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = int(...)\n..."
+           },
+           {
+            "pattern": "$V = float(...)\n..."
+           },
+           {
+            "pattern": "$V = len(...)\n..."
+           },
+           {
+            "pattern": "$V = str(int(...))\n..."
+           },
+           {
+            "pattern": "$V = str(len(...))\n..."
+           },
+           {
+            "pattern": "$V = \"...\" * $_\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
+           },
+           {
+            "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
+           },
+           {
+            "pattern": "$V = (\"...\" * $_).$_(...)\n..."
+           },
+           {
+            "pattern": "$V = \"...\".join($_)\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = int(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = int(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = float(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = float(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = len(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = len(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(int(...))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(int(...))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(len(...))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = str(len(...))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\" * $_\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V += $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join($_)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = \"...\".join($_)\n...\n$V += $_\n..."
+         }
+        ]
        }
       }
      ]
@@ -3172,6 +10266,27 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "$DB.mogrify($SQL, ...)"
+        },
+        {
+         "pattern": "getattr($DB, \"execute\")($SQL, ...)"
+        },
+        {
+         "pattern": "$DB.execute(sql=$SQL, ...)"
+        },
+        {
+         "pattern": "$DB.execute(statement=$SQL, ...)"
+        },
+        {
+         "pattern": "$DB.execute(query=$SQL, ...)"
+        },
+        {
+         "pattern": "$MODEL.objects.extra(..., where=[$SQL], ...)"
+        },
+        {
+         "pattern": "pandas.read_sql($SQL, ...)"
+        },
+        {
+         "pattern": "pandas.read_sql_query($SQL, ...)"
         }
        ]
       },
@@ -3225,19 +10340,28 @@ FILES['rules/python.json'] = r'''{
     "regex": "verify\\s*=\\s*False",
     "replacement": "verify=True"
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
      "patterns": [
       {
        "pattern-either": [
         {
-         "pattern": "requests.$M(..., verify=False, ...)"
-        },
-        {
-         "pattern": "httpx.$M(..., verify=False, ...)"
-        },
-        {
          "pattern": "$SESSION.$M(..., verify=False, ...)"
+        },
+        {
+         "pattern": "$SESSION.$M(..., verify=0, ...)"
+        },
+        {
+         "pattern": "$SESSION.$M(..., verify=\"\", ...)"
+        },
+        {
+         "pattern": "$SESSION.$M(..., **{..., \"verify\": False, ...})"
+        },
+        {
+         "pattern": "$SESSION.$M(..., **dict(..., verify=False, ...))"
         }
        ]
       },
@@ -3248,6 +10372,53 @@ FILES['rules/python.json'] = r'''{
        }
       }
      ]
+    },
+    {
+     "pattern": "getattr(requests, ...)(..., verify=False, ...)"
+    },
+    {
+     "pattern": "functools.partial(..., verify=False, ...)"
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "requests.$M(..., verify=$OFF, ...)"
+        },
+        {
+         "pattern": "httpx.$M(..., verify=$OFF, ...)"
+        }
+       ]
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$M",
+        "regex": "^(get|post|put|patch|delete|head|options|request|send|stream|Client|AsyncClient|Session)$"
+       }
+      },
+      {
+       "pattern-not": "$_.$_(..., verify=True, ...)"
+      },
+      {
+       "pattern-not": "$_.$_(..., verify=None, ...)"
+      },
+      {
+       "pattern-not": "$_.$_(..., verify=\"...\", ...)"
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$OFF",
+        "regex": "(?i)^(?!.*(?:\\bca|_ca|cert|bundle|pem|ctx|context|ssl|path|file|environ|getenv))"
+       }
+      }
+     ]
+    },
+    {
+     "pattern": "$SESSION.verify = False"
+    },
+    {
+     "pattern": "$SESSION.verify = 0"
     },
     {
      "pattern": "ssl._create_unverified_context(...)"
@@ -3263,6 +10434,15 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "aiohttp.TCPConnector(..., ssl=False, ...)"
+    },
+    {
+     "pattern": "urllib3.PoolManager(..., cert_reqs=ssl.CERT_NONE, ...)"
+    },
+    {
+     "pattern": "setattr($CTX, \"verify_mode\", ssl.CERT_NONE)"
+    },
+    {
+     "pattern": "$CTX.verify_mode = 0"
     }
    ]
   },
@@ -3882,39 +11062,763 @@ FILES['rules/ruby.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Pass the program and its arguments separately: system(\"ls\", dir)."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "pattern-either": [
     {
      "patterns": [
       {
        "pattern-either": [
         {
-         "pattern": "system(\"...#{$X}...\", ...)"
+         "pattern": "system($CMD)"
         },
         {
-         "pattern": "exec(\"...#{$X}...\", ...)"
+         "pattern": "exec($CMD)"
         },
         {
-         "pattern": "spawn(\"...#{$X}...\", ...)"
+         "pattern": "spawn($CMD)"
         },
         {
-         "pattern": "`...#{$X}...`"
+         "pattern": "IO.popen($CMD)"
         },
         {
-         "pattern": "IO.popen(\"...#{$X}...\", ...)"
+         "pattern": "Open3.capture2($CMD)"
         },
         {
-         "pattern": "Open3.capture2(\"...#{$X}...\", ...)"
+         "pattern": "Open3.capture2e($CMD)"
         },
         {
-         "pattern": "Open3.capture3(\"...#{$X}...\", ...)"
+         "pattern": "Open3.capture3($CMD)"
         },
         {
-         "pattern": "system($A + $B)"
+         "pattern": "Open3.popen3($CMD)"
         },
         {
-         "pattern": "exec($A + $B)"
+         "pattern": "Kernel.system($CMD)"
+        },
+        {
+         "pattern": "Kernel.exec($CMD)"
+        },
+        {
+         "pattern": "Kernel.spawn($CMD)"
+        },
+        {
+         "pattern": "send(:system, $CMD)"
+        },
+        {
+         "pattern": "Kernel.send(:system, $CMD)"
         }
        ]
+      },
+      {
+       "pattern-not": "system(\"...\")"
+      },
+      {
+       "pattern-not": "system($_ + $_)"
+      },
+      {
+       "pattern-not": "system(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "system([...])"
+      },
+      {
+       "pattern-not": "system(*$_)"
+      },
+      {
+       "pattern-not": "system(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "system(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "system($_.shellescape)"
+      },
+      {
+       "pattern-not": "system(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "system($_.to_i)"
+      },
+      {
+       "pattern-not": "system(Integer(...))"
+      },
+      {
+       "pattern-not": "exec(\"...\")"
+      },
+      {
+       "pattern-not": "exec($_ + $_)"
+      },
+      {
+       "pattern-not": "exec(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "exec([...])"
+      },
+      {
+       "pattern-not": "exec(*$_)"
+      },
+      {
+       "pattern-not": "exec(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "exec(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "exec($_.shellescape)"
+      },
+      {
+       "pattern-not": "exec(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "exec($_.to_i)"
+      },
+      {
+       "pattern-not": "exec(Integer(...))"
+      },
+      {
+       "pattern-not": "spawn(\"...\")"
+      },
+      {
+       "pattern-not": "spawn($_ + $_)"
+      },
+      {
+       "pattern-not": "spawn(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "spawn([...])"
+      },
+      {
+       "pattern-not": "spawn(*$_)"
+      },
+      {
+       "pattern-not": "spawn(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "spawn(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "spawn($_.shellescape)"
+      },
+      {
+       "pattern-not": "spawn(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "spawn($_.to_i)"
+      },
+      {
+       "pattern-not": "spawn(Integer(...))"
+      },
+      {
+       "pattern-not": "IO.popen(\"...\")"
+      },
+      {
+       "pattern-not": "IO.popen($_ + $_)"
+      },
+      {
+       "pattern-not": "IO.popen(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "IO.popen([...])"
+      },
+      {
+       "pattern-not": "IO.popen(*$_)"
+      },
+      {
+       "pattern-not": "IO.popen(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "IO.popen(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "IO.popen($_.shellescape)"
+      },
+      {
+       "pattern-not": "IO.popen(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "IO.popen($_.to_i)"
+      },
+      {
+       "pattern-not": "IO.popen(Integer(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2(\"...\")"
+      },
+      {
+       "pattern-not": "Open3.capture2($_ + $_)"
+      },
+      {
+       "pattern-not": "Open3.capture2(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Open3.capture2([...])"
+      },
+      {
+       "pattern-not": "Open3.capture2(*$_)"
+      },
+      {
+       "pattern-not": "Open3.capture2(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2($_.shellescape)"
+      },
+      {
+       "pattern-not": "Open3.capture2(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2($_.to_i)"
+      },
+      {
+       "pattern-not": "Open3.capture2(Integer(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2e(\"...\")"
+      },
+      {
+       "pattern-not": "Open3.capture2e($_ + $_)"
+      },
+      {
+       "pattern-not": "Open3.capture2e(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Open3.capture2e([...])"
+      },
+      {
+       "pattern-not": "Open3.capture2e(*$_)"
+      },
+      {
+       "pattern-not": "Open3.capture2e(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2e(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2e($_.shellescape)"
+      },
+      {
+       "pattern-not": "Open3.capture2e(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Open3.capture2e($_.to_i)"
+      },
+      {
+       "pattern-not": "Open3.capture2e(Integer(...))"
+      },
+      {
+       "pattern-not": "Open3.capture3(\"...\")"
+      },
+      {
+       "pattern-not": "Open3.capture3($_ + $_)"
+      },
+      {
+       "pattern-not": "Open3.capture3(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Open3.capture3([...])"
+      },
+      {
+       "pattern-not": "Open3.capture3(*$_)"
+      },
+      {
+       "pattern-not": "Open3.capture3(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Open3.capture3(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Open3.capture3($_.shellescape)"
+      },
+      {
+       "pattern-not": "Open3.capture3(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Open3.capture3($_.to_i)"
+      },
+      {
+       "pattern-not": "Open3.capture3(Integer(...))"
+      },
+      {
+       "pattern-not": "Open3.popen3(\"...\")"
+      },
+      {
+       "pattern-not": "Open3.popen3($_ + $_)"
+      },
+      {
+       "pattern-not": "Open3.popen3(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Open3.popen3([...])"
+      },
+      {
+       "pattern-not": "Open3.popen3(*$_)"
+      },
+      {
+       "pattern-not": "Open3.popen3(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Open3.popen3(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Open3.popen3($_.shellescape)"
+      },
+      {
+       "pattern-not": "Open3.popen3(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Open3.popen3($_.to_i)"
+      },
+      {
+       "pattern-not": "Open3.popen3(Integer(...))"
+      },
+      {
+       "pattern-not": "Kernel.system(\"...\")"
+      },
+      {
+       "pattern-not": "Kernel.system($_ + $_)"
+      },
+      {
+       "pattern-not": "Kernel.system(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Kernel.system([...])"
+      },
+      {
+       "pattern-not": "Kernel.system(*$_)"
+      },
+      {
+       "pattern-not": "Kernel.system(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Kernel.system(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Kernel.system($_.shellescape)"
+      },
+      {
+       "pattern-not": "Kernel.system(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Kernel.system($_.to_i)"
+      },
+      {
+       "pattern-not": "Kernel.system(Integer(...))"
+      },
+      {
+       "pattern-not": "Kernel.exec(\"...\")"
+      },
+      {
+       "pattern-not": "Kernel.exec($_ + $_)"
+      },
+      {
+       "pattern-not": "Kernel.exec(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Kernel.exec([...])"
+      },
+      {
+       "pattern-not": "Kernel.exec(*$_)"
+      },
+      {
+       "pattern-not": "Kernel.exec(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Kernel.exec(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Kernel.exec($_.shellescape)"
+      },
+      {
+       "pattern-not": "Kernel.exec(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Kernel.exec($_.to_i)"
+      },
+      {
+       "pattern-not": "Kernel.exec(Integer(...))"
+      },
+      {
+       "pattern-not": "Kernel.spawn(\"...\")"
+      },
+      {
+       "pattern-not": "Kernel.spawn($_ + $_)"
+      },
+      {
+       "pattern-not": "Kernel.spawn(\"...#{$_}...\")"
+      },
+      {
+       "pattern-not": "Kernel.spawn([...])"
+      },
+      {
+       "pattern-not": "Kernel.spawn(*$_)"
+      },
+      {
+       "pattern-not": "Kernel.spawn(Shellwords.escape(...))"
+      },
+      {
+       "pattern-not": "Kernel.spawn(Shellwords.shellescape(...))"
+      },
+      {
+       "pattern-not": "Kernel.spawn($_.shellescape)"
+      },
+      {
+       "pattern-not": "Kernel.spawn(Shellwords.join(...))"
+      },
+      {
+       "pattern-not": "Kernel.spawn($_.to_i)"
+      },
+      {
+       "pattern-not": "Kernel.spawn(Integer(...))"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "system($CMD)"
+          },
+          {
+           "pattern": "exec($CMD)"
+          },
+          {
+           "pattern": "spawn($CMD)"
+          },
+          {
+           "pattern": "IO.popen($CMD)"
+          },
+          {
+           "pattern": "Open3.capture2($CMD)"
+          },
+          {
+           "pattern": "Open3.capture2e($CMD)"
+          },
+          {
+           "pattern": "Open3.capture3($CMD)"
+          },
+          {
+           "pattern": "Open3.popen3($CMD)"
+          },
+          {
+           "pattern": "Kernel.system($CMD)"
+          },
+          {
+           "pattern": "Kernel.exec($CMD)"
+          },
+          {
+           "pattern": "Kernel.spawn($CMD)"
+          },
+          {
+           "pattern": "send(:system, $CMD)"
+          },
+          {
+           "pattern": "Kernel.send(:system, $CMD)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "\"...#{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "Shellwords.escape(...)"
+           },
+           {
+            "pattern-not-inside": "Shellwords.shellescape(...)"
+           },
+           {
+            "pattern-not-inside": "$_.shellescape"
+           },
+           {
+            "pattern-not-inside": "Shellwords.join(...)"
+           },
+           {
+            "pattern-not-inside": "$_.to_i"
+           },
+           {
+            "pattern-not-inside": "Integer(...)"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "Shellwords.escape(...)"
+              },
+              {
+               "pattern-not": "Shellwords.shellescape(...)"
+              },
+              {
+               "pattern-not": "$_.shellescape"
+              },
+              {
+               "pattern-not": "Shellwords.join(...)"
+              },
+              {
+               "pattern-not": "$_.to_i"
+              },
+              {
+               "pattern-not": "Integer(...)"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              }
+             ]
+            }
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = Shellwords.escape(...)\n..."
+           },
+           {
+            "pattern": "$V = Shellwords.shellescape(...)\n..."
+           },
+           {
+            "pattern": "$V = $_.shellescape\n..."
+           },
+           {
+            "pattern": "$V = Shellwords.join(...)\n..."
+           },
+           {
+            "pattern": "$V = $_.to_i\n..."
+           },
+           {
+            "pattern": "$V = Integer(...)\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = Shellwords.escape(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Shellwords.shellescape(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.shellescape\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Shellwords.join(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.to_i\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Integer(...)\n...\n$V = $_\n..."
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern": "`...#{$V}...`"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "Shellwords.escape(...)"
+           },
+           {
+            "pattern-not": "Shellwords.shellescape(...)"
+           },
+           {
+            "pattern-not": "$_.shellescape"
+           },
+           {
+            "pattern-not": "Shellwords.join(...)"
+           },
+           {
+            "pattern-not": "$_.to_i"
+           },
+           {
+            "pattern-not": "Integer(...)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = Shellwords.escape(...)\n..."
+           },
+           {
+            "pattern": "$V = Shellwords.shellescape(...)\n..."
+           },
+           {
+            "pattern": "$V = $_.shellescape\n..."
+           },
+           {
+            "pattern": "$V = Shellwords.join(...)\n..."
+           },
+           {
+            "pattern": "$V = $_.to_i\n..."
+           },
+           {
+            "pattern": "$V = Integer(...)\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = Shellwords.escape(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Shellwords.shellescape(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.shellescape\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Shellwords.join(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.to_i\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Integer(...)\n...\n$V = $_\n..."
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "system($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "exec($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "spawn($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "IO.popen($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture2($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture2e($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture3($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.popen3($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.system($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.exec($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.spawn($SH, ..., $FLAG, $CMD, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "system($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "exec($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "spawn($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "IO.popen($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture2($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture2e($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture3($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.popen3($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.system($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.exec($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.spawn($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^['\\\"]?(?:.*/)?(?:ba|da|z|k|a|c)?sh['\\\"]?$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"]?-[a-z]*c['\\\"]?$"
+       }
       }
      ]
     }
@@ -3942,6 +11846,9 @@ FILES['rules/ruby.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Choose behaviour from a table; use public_send with a checked name."
    },
+   "options": {
+    "symbolic_propagation": true
+   },
    "patterns": [
     {
      "pattern-either": [
@@ -3949,18 +11856,54 @@ FILES['rules/ruby.json'] = r'''{
        "pattern": "eval($CODE, ...)"
       },
       {
+       "pattern": "Kernel.eval($CODE, ...)"
+      },
+      {
+       "pattern": "$B.eval($CODE, ...)"
+      },
+      {
+       "pattern": "send(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "$O.send(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "$O.public_send(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "method(:eval).call($CODE, ...)"
+      },
+      {
        "pattern": "$O.instance_eval($CODE)"
+      },
+      {
+       "pattern": "instance_eval($CODE)"
       },
       {
        "pattern": "$O.class_eval($CODE, ...)"
       },
       {
        "pattern": "$O.module_eval($CODE, ...)"
+      },
+      {
+       "pattern": "$O.send(:instance_eval, $CODE)"
       }
      ]
     },
     {
      "pattern-not": "eval(\"...\", ...)"
+    },
+    {
+     "pattern-not": "Kernel.eval(\"...\", ...)"
+    },
+    {
+     "pattern-not": "$B.eval(\"...\", ...)"
+    },
+    {
+     "pattern-not": "$_.instance_eval(\"...\")"
+    },
+    {
+     "pattern-not": "$_.class_eval(\"...\", ...)"
     }
    ]
   },
@@ -4032,27 +11975,370 @@ FILES['rules/ruby.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use placeholders: where(\"name = ?\", name)."
    },
-   "pattern-either": [
+   "mode": "taint",
+   "pattern-sources": [
     {
-     "pattern": "$M.where(\"...#{$X}...\", ...)"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "\"...#{$V}...\""
+          },
+          {
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "$_ % $V"
+          },
+          {
+           "pattern": "$_ % [..., $V, ...]"
+          },
+          {
+           "pattern": "format($_, ..., $V, ...)"
+          },
+          {
+           "pattern": "sprintf($_, ..., $V, ...)"
+          },
+          {
+           "pattern": "[..., $V, ...].join(...)"
+          },
+          {
+           "pattern": "[..., $V, ...].join"
+          },
+          {
+           "pattern": "$_.gsub($_, $V)"
+          },
+          {
+           "pattern": "$_.sub($_, $V)"
+          },
+          {
+           "pattern": "$_.concat($V)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "$_.to_i"
+           },
+           {
+            "pattern-not": "$_.to_f"
+           },
+           {
+            "pattern-not": "Integer(...)"
+           },
+           {
+            "pattern-not": "$_.size"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.quote(...)"
+           },
+           {
+            "pattern-not": "$_.map { \"?\" }.join(\"...\")"
+           },
+           {
+            "pattern-not": "([\"?\"] * $_).join(\"...\")"
+           },
+           {
+            "pattern-not": "[\"?\"].cycle($_).to_a.join(\"...\")"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "pattern-not-inside": {
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "$V = $_.to_i\n..."
+           },
+           {
+            "pattern": "$V = $_.to_f\n..."
+           },
+           {
+            "pattern": "$V = Integer(...)\n..."
+           },
+           {
+            "pattern": "$V = $_.size\n..."
+           },
+           {
+            "pattern": "$V = $_.length\n..."
+           },
+           {
+            "pattern": "$V = $_.quote(...)\n..."
+           },
+           {
+            "pattern": "$V = $_.map { \"?\" }.join(\"...\")\n..."
+           },
+           {
+            "pattern": "$V = ([\"?\"] * $_).join(\"...\")\n..."
+           },
+           {
+            "pattern": "$V = [\"?\"].cycle($_).to_a.join(\"...\")\n..."
+           }
+          ]
+         },
+         {
+          "pattern-not": "$V = $_.to_i\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.to_f\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = Integer(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.size\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.length\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.quote(...)\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = $_.map { \"?\" }.join(\"...\")\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = ([\"?\"] * $_).join(\"...\")\n...\n$V = $_\n..."
+         },
+         {
+          "pattern-not": "$V = [\"?\"].cycle($_).to_a.join(\"...\")\n...\n$V = $_\n..."
+         }
+        ]
+       }
+      }
+     ]
     },
     {
-     "pattern": "$M.find_by_sql(\"...#{$X}...\")"
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$G += $V"
+          },
+          {
+           "pattern": "$G << $V"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "$_.to_i"
+           },
+           {
+            "pattern-not": "$_.to_f"
+           },
+           {
+            "pattern-not": "Integer(...)"
+           },
+           {
+            "pattern-not": "$_.size"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.quote(...)"
+           },
+           {
+            "pattern-not": "$_.map { \"?\" }.join(\"...\")"
+           },
+           {
+            "pattern-not": "([\"?\"] * $_).join(\"...\")"
+           },
+           {
+            "pattern-not": "[\"?\"].cycle($_).to_a.join(\"...\")"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$G"
+      }
+     ],
+     "by-side-effect": true
     },
     {
-     "pattern": "$M.execute(\"...#{$X}...\")"
-    },
+     "patterns": [
+      {
+       "pattern": "$F(...)"
+      },
+      {
+       "pattern-inside": {
+        "patterns": [
+         {
+          "pattern": "def $F(...)\n  ...\n  $E\nend\n..."
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$E",
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "\"...#{$V}...\""
+              },
+              {
+               "pattern": "$_ + $V"
+              },
+              {
+               "pattern": "$V + $_"
+              },
+              {
+               "pattern": "$_ % $V"
+              },
+              {
+               "pattern": "$_ % [..., $V, ...]"
+              },
+              {
+               "pattern": "format($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "sprintf($_, ..., $V, ...)"
+              },
+              {
+               "pattern": "[..., $V, ...].join(...)"
+              },
+              {
+               "pattern": "[..., $V, ...].join"
+              },
+              {
+               "pattern": "$_.gsub($_, $V)"
+              },
+              {
+               "pattern": "$_.sub($_, $V)"
+              },
+              {
+               "pattern": "$_.concat($V)"
+              }
+             ]
+            },
+            {
+             "metavariable-pattern": {
+              "metavariable": "$V",
+              "patterns": [
+               {
+                "pattern": "$V"
+               },
+               {
+                "pattern-not": "\"...\""
+               },
+               {
+                "pattern-not": "$_.to_i"
+               },
+               {
+                "pattern-not": "$_.to_f"
+               },
+               {
+                "pattern-not": "Integer(...)"
+               },
+               {
+                "pattern-not": "$_.size"
+               },
+               {
+                "pattern-not": "$_.length"
+               },
+               {
+                "pattern-not": "$_.quote(...)"
+               },
+               {
+                "pattern-not": "$_.map { \"?\" }.join(\"...\")"
+               },
+               {
+                "pattern-not": "([\"?\"] * $_).join(\"...\")"
+               },
+               {
+                "pattern-not": "[\"?\"].cycle($_).to_a.join(\"...\")"
+               },
+               {
+                "pattern-not": "$_ + $_"
+               }
+              ]
+             }
+            }
+           ]
+          }
+         }
+        ]
+       }
+      }
+     ]
+    }
+   ],
+   "pattern-sinks": [
     {
-     "pattern": "$M.order(\"...#{$X}...\")"
-    },
-    {
-     "pattern": "$M.exec_query(\"...#{$X}...\")"
-    },
-    {
-     "pattern": "$M.query(\"...#{$X}...\")"
-    },
-    {
-     "pattern": "$M.where($A + $B)"
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$M.where($SQL, ...)"
+        },
+        {
+         "pattern": "$M.find_by_sql($SQL, ...)"
+        },
+        {
+         "pattern": "$M.execute($SQL, ...)"
+        },
+        {
+         "pattern": "$M.order($SQL, ...)"
+        },
+        {
+         "pattern": "$M.exec_query($SQL, ...)"
+        },
+        {
+         "pattern": "$M.query($SQL, ...)"
+        },
+        {
+         "pattern": "$M.select_all($SQL, ...)"
+        },
+        {
+         "pattern": "$M.having($SQL, ...)"
+        }
+       ]
+      },
+      {
+       "focus-metavariable": "$SQL"
+      }
+     ]
     }
    ]
   },
@@ -4091,6 +12377,24 @@ FILES['rules/ruby.json'] = r'''{
     },
     {
      "pattern": "OpenSSL::Digest::SHA1.new(...)"
+    },
+    {
+     "pattern": "OpenSSL::Digest.new(\"=~/^(?i)(md5|sha-?1)$/\")"
+    },
+    {
+     "pattern": "OpenSSL::Digest.digest(\"=~/^(?i)(md5|sha-?1)$/\", ...)"
+    },
+    {
+     "pattern": "Digest.const_get(:MD5)"
+    },
+    {
+     "pattern": "Digest.const_get(:SHA1)"
+    },
+    {
+     "pattern": "Digest(\"MD5\")"
+    },
+    {
+     "pattern": "OpenSSL::HMAC.hexdigest(\"=~/^(?i)(md5|sha-?1)$/\", ...)"
     }
    ]
   }

@@ -22,6 +22,10 @@ _GIT_TIMEOUT_S = 20.0
 _MAX_BLOB_BYTES = 16 << 20
 _MAX_UNTRACKED_RENAMES = 1000
 _MAX_PATHS_PER_CALL = 200
+_MAX_SUBMODULE_DEPTH = 4
+_STAGED = "the staged content differs from the file and is not looked at: unstage it, or stage the file again"
+_SUBMODULE = "a submodule with changes is a repository of its own: scan it by its path"
+_INNER = "a repository inside the project, which git does not look into: scan it by its path"
 _DIFF = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all")
 _HUNK = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _NO_REPOSITORY_HINT = "Use scan_file or scan_project instead, or run git init in the project."
@@ -90,6 +94,41 @@ class Git:
                 question.look_at_hidden()
                 names |= question.differing(commit)
         return sorted(name.rstrip("/") for name in names if os.path.lexists(self._root / name))
+
+    def unseen(self, base: str | None = None, depth: int = 0) -> dict[str, str]:
+        """Changes that are in no file of the working tree: path → what they are, in words. Raises GitError.
+
+        Staged content that is not the file's, submodules that differ from what ``base`` names, repositories that the
+        project's does not know. None of them is looked into here, a submodule but for whether it differs.
+        """
+        with self._question() as question:
+            commit = question.commit(base)
+            question.look_at_hidden()
+            staged = question.staged(commit)
+            links = question.links()
+            known = question.links_of(commit) if links and commit else {}
+            inner = [name.rstrip("/") for name in question.untracked() if name.endswith("/")]
+        found = dict.fromkeys(staged - links.keys(), _STAGED)
+        found.update(dict.fromkeys(inner, _INNER))
+        for path, link in sorted(links.items()):
+            if known.get(path) != link or not self._is_untouched(path, link, depth):
+                found[path] = _SUBMODULE
+        return found
+
+    def _is_untouched(self, path: str, link: str, depth: int) -> bool:
+        """Whether a submodule holds its commit's files, or none; asked as carefully as the project's repository."""
+        folder = self._root / path
+        try:
+            if folder.is_symlink():
+                return False
+            if not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir())):
+                return True
+            if not os.path.lexists(folder / ".git") or depth >= _MAX_SUBMODULE_DEPTH:
+                return False
+            inner = Git(folder, self._text_of_file, self._text_of_bytes)
+            return inner.head() == link and not inner.changed() and not inner.unseen(None, depth + 1)
+        except (GitError, OSError):
+            return False
 
     def changed_lines(self, path: str, base: str | None = None) -> set[int] | None:
         """Numbers of the lines that are new or changed since ``base``; None where the whole file is.
@@ -258,6 +297,27 @@ class _Question:
             for flag in ("--no-assume-unchanged", "--no-skip-worktree"):
                 self.fields("update-index", flag, "-z", "--stdin", stdin=paths)
 
+    def staged(self, commit: str | None) -> set[str]:
+        """Files whose content in the index is neither the commit's nor the one on disk."""
+        self._ask("update-index", "-q", "--refresh")
+        if commit is None:
+            staged = self.names("ls-files", "-z", "--cached")
+        else:
+            how = ("--no-renames", "--diff-filter=d", "--name-only", "-z", "--relative", commit, "--")
+            staged = self.names("diff-index", "--cached", "--ignore-submodules=all", *how)
+        if not staged:
+            return set()
+        differing = self.names("diff-files", "--ignore-submodules=all", "--name-only", "-z", "--relative")
+        return {name for name in staged if name in differing or not os.path.lexists(self._root / name)}
+
+    def links(self) -> dict[str, str]:
+        """Submodules in the index: path → commit."""
+        return _links_in(self.fields("ls-files", "-z", "--stage"))
+
+    def links_of(self, commit: str) -> dict[str, str]:
+        """Submodules in a commit: path → commit."""
+        return _links_in(self.fields("ls-tree", "-r", "-z", commit))
+
     def add_untracked(self) -> None:
         """Put the untracked files into our copy of the index, for a rename to be seen; not their contents."""
         names = [name for name in self.untracked() if not name.endswith("/")]
@@ -293,6 +353,12 @@ def _fields_of(command: str, completed: Completed) -> list[str]:
     if completed.exit_code != 0:
         raise _git_failed(command, completed)
     return [os.fsdecode(part) for part in completed.stdout.split(b"\0")[:-1]]
+
+
+def _links_in(fields: Sequence[str]) -> dict[str, str]:
+    """Of ``160000 <id> <stage>\t<path>`` and ``160000 commit <id>\t<path>``."""
+    parted = [field.partition("\t") for field in fields if field.startswith("160000 ")]
+    return {path: max(words.split()[1:], key=len) for words, _, path in parted}
 
 
 def _git_failed(command: str, completed: Completed) -> GitError:

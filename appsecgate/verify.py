@@ -15,6 +15,7 @@ from appsecgate.store.findings import StoredFinding
 from appsecgate.typed import arg
 from appsecgate.verify_case import Before, Case, build_case
 from appsecgate.verify_judge import Judgement, judge
+from appsecgate.verify_listing import Listed
 from appsecgate.verify_traces import Traces, find_traces, read_moments
 
 NOTE_CHARS = 2_000
@@ -93,7 +94,8 @@ def _before(session: Session, claimed: Sequence[StoredFinding], control: Control
             stored.finding.logical_id: reader.past_shape(project_id, stored.finding.file_path, stored.source_sha256)
             for stored in claimed
         }
-        moments = {stored.finding.logical_id: read_moments(reader, project_id, stored) for stored in claimed}
+        listings: dict[str, Listed | None] = {}
+        moments = {stored.finding.logical_id: read_moments(reader, project_id, stored, listings) for stored in claimed}
         twins = {
             logical_id: frozenset(other.finding.logical_id for other in reader.finding_group(project_id, logical_id))
             - {logical_id}
@@ -108,9 +110,9 @@ def _request(session: Session, claimed: Sequence[StoredFinding], traces: Traces)
     present = {path for path in wanted if session.workspace.exists(path)}
     return ScanRequest(
         kind=ScanKind.VERIFY,
-        paths=tuple(sorted({*present, *traces.scanned, *traces.renames})),
-        removed=tuple(sorted(wanted - present)),
-        renames=traces.renames,
+        paths=tuple(sorted({*present, *traces.scanned, *traces.renames, *traces.settled})),
+        removed=tuple(sorted({*(wanted - present), *traces.settled.values()})),
+        renames={**traces.settled, **traces.renames},
         fresh=frozenset({*present, *traces.renames}),
     )
 

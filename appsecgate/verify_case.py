@@ -16,6 +16,7 @@ from appsecgate.store.scans import FileShape
 from appsecgate.verify_syntax import was_mended
 from appsecgate.verify_traces import Moments, Traces, Trail, ages_by_commit, was_proved
 from appsecgate.workspace import LeftOut, Source
+from appsecgate.workspace_arrivals import is_foreign
 
 MAX_SEARCHED_CHARS = 1_000_000
 """Of a file that is searched for a known secret."""
@@ -67,6 +68,7 @@ class Case:
     secret_at: str | None
     """Where a claimed secret's value stands on a line that is new."""
     tree_complete: bool
+    traces: Traces
     mended: bool
     """The file is in pieces, and the parser mended it in silence."""
 
@@ -85,6 +87,11 @@ class Case:
     def applied(self, scanner: Scanner, path: str) -> bool:
         """Whether the scanner's word about a file is complete."""
         return _is_applied(self.result, scanner, path)
+
+    @property
+    def last_ms(self) -> int:
+        """When it was last seen: the beginning of that scan, in milliseconds since 1970."""
+        return self.traces.moments[self.finding.logical_id].last_ms
 
     @property
     def unchanged(self) -> bool:
@@ -128,6 +135,7 @@ def build_case(
         new_lines=new_lines,
         secret_at=secret_at,
         tree_complete=before.traces.complete and searched,
+        traces=before.traces,
         mended=source is not None and was_mended(session, source),
     )
 
@@ -154,6 +162,7 @@ def _newcomers(
         for other in result.findings
         if other.logical_id != finding.logical_id
         and other.file_path in shapes
+        and other.file_path not in traces.settled
         and (other.logical_id in reported or _is_applied(result, other.scanner, other.file_path))
     ]
     with session.store.read() as reader:
@@ -166,6 +175,7 @@ def _newcomers(
     for other in others:
         path = other.file_path
         certain = path == finding.file_path or path in traces.remembered or path in traces.brought
+        certain = certain or (not is_foreign(path) and moments.lacked(path))
         age = age_of(other, unpack_ages(shapes[path].ages))
         young = path in traces.brought or age is None or age > moments.last_ms
         if young and not certain:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from appsecgate.identity.scopes import is_python_path, parse_python
 from appsecgate.model import Category, EvidenceReason, EvidenceState, Finding, FixStatus, ReasonCode, TargetEvidence
-from appsecgate.verify_case import Case, is_syntax_trouble
-from appsecgate.verify_moved import moved_away, moved_within
+from appsecgate.verify_case import Case, Newcomer, is_syntax_trouble
+from appsecgate.verify_moved import moved_away, moved_within, out_of_sight
 from appsecgate.verify_syntax import brackets_match, is_braced
 from appsecgate.workspace import Encoding
 
@@ -275,6 +275,9 @@ def it_was_not_moved(case: Case) -> Judgement | None:
     place = moved_away(case)
     if place is not None:
         return _refuse(ReasonCode.MOVED, place)
+    hidden = out_of_sight(case)
+    if hidden is not None:
+        return _refuse(ReasonCode.NOT_ANALYSED, hidden)
     if not case.tree_complete:
         return _refuse(
             ReasonCode.NOT_ANALYSED,
@@ -336,10 +339,20 @@ def _fixed(case: Case) -> Judgement:
         code, text = ReasonCode.FIXED, f"{rule} is no longer reported; the scanner ran and saw the whole file."
     if case.finding.category is Category.SECRET:
         text += " Tell the person to rotate it: history keeps it. Record that with submit_feedback(verdict='ROTATED')."
+    akin = next((one.finding for one in case.newcomers if _came_instead(case, one)), None)
+    if akin is not None:
+        text = f"{text.rstrip('.')}, but the edit brings in {akin.rule_id} at line {akin.line_start}: see new_findings."
     evidence = case.evidence
     if evidence is not None and evidence.reason is EvidenceReason.ADVISORIES_STALE:
         text += f" That goes for this advisory; newer ones are not known here{_in_brackets(evidence)}."
     return Judgement(FixStatus.FIXED, code, text)
+
+
+def _came_instead(case: Case, newcomer: Newcomer) -> bool:
+    """Whether a finding is new in the same file and of a kind with the claimed one."""
+    other = newcomer.finding
+    here = newcomer.appeared and other.file_path == case.path and other.merged_into is None
+    return here and not set(other.cwe).isdisjoint(case.finding.cwe)
 
 
 def removed_whole(case: Case) -> bool:

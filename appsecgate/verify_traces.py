@@ -20,7 +20,8 @@ from appsecgate.scan.renames import pair_renames
 from appsecgate.session import Control, Session
 from appsecgate.store.findings import StoredFinding
 from appsecgate.store.reader import Reader
-from appsecgate.store.scans import FileShape
+from appsecgate.store.scans import FileShape, ScanRecord
+from appsecgate.verify_listing import Listed, NewLink, VanishedFiles, new_links, read_listed
 from appsecgate.workspace import LeftOut, source_from_bytes
 from appsecgate.workspace_arrivals import arrivals_since, is_foreign
 
@@ -50,6 +51,12 @@ class Moments:
     last_ms: int
     first_commit: str | None
     """Checked out at the first sight."""
+    listed: tuple[Listed, ...] = ()
+    """What those scans listed that went through a whole tree."""
+
+    def lacked(self, path: str) -> bool:
+        """Whether such a scan says that there was no such file."""
+        return any(listing.lacks(path) for listing in self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +86,36 @@ class Traces:
     """Whether the whole tree could be looked through."""
     moments: dict[str, Moments] = field(default_factory=dict)
     """Logical id → when the finding was seen."""
+    settled: dict[str, str] = field(default_factory=dict)
+    """New path → the vanished, unclaimed path whose very content it holds: it was there before, and only there."""
+    newest: dict[str, int] = field(default_factory=dict)
+    """Arrived file → when the youngest of its lines came, in milliseconds."""
+    links: tuple[NewLink, ...] = ()
+    """Symbolic links that arrived, behind which nobody looks."""
 
 
-def read_moments(reader: Reader, project_id: str, stored: StoredFinding) -> Moments:
-    """From the scans that saw it; where they are forgotten, with room for a long scan."""
+def read_moments(
+    reader: Reader, project_id: str, stored: StoredFinding, listings: dict[str, Listed | None] | None = None
+) -> Moments:
+    """From the scans that saw it; where they are forgotten, with room for a long scan. ``listings``: read before."""
     first = reader.scan_that_ended(project_id, stored.first_seen_at)
     last = reader.scan_that_ended(project_id, stored.last_seen_at)
     return Moments(
         _epoch_ms(first.started_at) if first else _epoch_ms(stored.first_seen_at) - UNKNOWN_SCAN_MS,
         _epoch_ms(last.started_at) if last else _epoch_ms(stored.last_seen_at) - UNKNOWN_SCAN_MS,
         first.git_head if first else None,
+        _listings(reader, [scan for scan in (first, last) if scan], {} if listings is None else listings),
     )
+
+
+def _listings(
+    reader: Reader, scans: Sequence[ScanRecord], listings: dict[str, Listed | None]
+) -> tuple[Listed, ...]:
+    for scan in scans:
+        if scan.scan_id not in listings:
+            listings[scan.scan_id] = read_listed(reader, scan)
+    found = {scan.scan_id: listings[scan.scan_id] for scan in scans}
+    return tuple(listing for listing in found.values() if listing is not None)
 
 
 def _epoch_ms(moment: str) -> int:
@@ -107,7 +133,13 @@ def find_traces(
     claimed = {item.finding.file_path for item in stored}
     since = min(moments[item.finding.logical_id].first_ms for item in stored) - CLOCK_SLACK_MS
     names = {path.rpartition("/")[2] for path in claimed}
-    found = arrivals_since(session.workspace.root, since * 1_000_000, names, max_files=MAX_COMPARED)
+    found = arrivals_since(
+        session.workspace.root,
+        since * 1_000_000,
+        names,
+        max_files=MAX_COMPARED,
+        unknown=lambda path: not is_foreign(path) and any(moment.lacked(path) for moment in moments.values()),
+    )
     traces = Traces(complete=found.complete, moments=dict(moments))
     with session.store.read() as reader:
         shapes = reader.shapes(session.project_id, {*found.paths, *claimed})
@@ -115,6 +147,8 @@ def find_traces(
         looks = reader.looks(session.project_id, found.paths)
     traces.remembered = {path for path, (at, _) in looks.items() if path in shapes and _epoch_ms(at) <= last}
     search = _Search(session, stored, moments, shapes, traces, last)
+    search.carried = found.carried
+    traces.links = new_links(session.workspace.root, found.links, names)
     search.last_looks = {path: _epoch_ms(at) for path, (_, at) in looks.items()}
     for path in found.paths:
         control.cancel.check()
@@ -124,8 +158,11 @@ def find_traces(
         search.look(path, since)
     search.pair_vanished([path for path in sorted(claimed) if not session.workspace.exists(path)])
     recent = [p for p in found.paths if p not in claimed and search.arrived.get(p, 0) >= last - CLOCK_SLACK_MS]
-    ahead = {*traces.renames, *(trail.path for trails in traces.trails.values() for trail in trails)}
-    traces.scanned = tuple(sorted(recent, key=lambda path: path not in ahead)[:MAX_SCANNED])
+    ahead = {*traces.renames, *traces.settled, *(trail.path for trails in traces.trails.values() for trail in trails)}
+    recent.sort(key=lambda path: (path not in ahead, is_foreign(path), traces.newest.get(path, 0) <= last))
+    traces.scanned = tuple(recent[:MAX_SCANNED])
+    if any(not is_foreign(path) and traces.newest.get(path, 0) > last for path in recent[MAX_SCANNED:]):
+        traces.complete = False
     return traces
 
 
@@ -152,6 +189,9 @@ class _Search:
         self._shapes = shapes
         self._traces = traces
         self._trivial = _trivial_lines(session)
+        self.carried: frozenset[str] = frozenset()
+        """Files below a directory that was moved."""
+        self._vanished = VanishedFiles(session, {item.finding.file_path for item in stored}, last_ms)
         self._new_lines: dict[str, Sequence[bytes]] = {}
         self._folders: dict[str, int] = {}
 
@@ -161,28 +201,41 @@ class _Search:
         remembered = path in self._traces.remembered
         own_ms, came_ms = changed_ms(self.session, path), arrived_ms(self.session, path, self._folders)
         named = path.rpartition("/")[2] in self._names
+        brought = own_ms <= self._last_ms < came_ms and (named or self._came_unseen(path, remembered))
         if shape is not None and not named and own_ms < self.last_looks.get(path, 0):
-            hashes, same = shape.line_hashes, True  # nobody has written to it since it was looked at
+            # nobody has written to it since it was looked at
+            hashes, sha256, same = shape.line_hashes, shape.sha256, True
         else:
             source = self.session.workspace.read(path, max_bytes=MAX_COMPARED_BYTES)
-            if isinstance(source, LeftOut):
-                return
-            if shape is None and not self._may_matter(source.text):
+            if isinstance(source, LeftOut) or (shape is None and not self._may_matter(source.text)):
                 if not is_foreign(path):
-                    self.arrived[path] = own_ms
+                    self.arrived[path] = self._traces.newest[path] = came_ms if brought else own_ms
                 return
+            sha256 = source.sha256
             same = shape is not None and shape.sha256 == source.sha256
             hashes = line_hashes(source, self.session.store.key)
-        brought = own_ms <= self._last_ms < came_ms and named and not (remembered and same)
+        brought = brought and not (remembered and same)
         self.arrived[path] = moment = came_ms if brought or (shape is not None and not same) else own_ms
         if brought:
             self._traces.brought.add(path)
         ages = ages_now(shape if remembered or not brought else None, hashes, moment)
         lines = split_line_hashes(hashes)
+        self._traces.newest[path] = max(ages, default=moment)
         self._new_lines[path] = [line for line, age in zip(lines, ages, strict=True) if age >= since_ms]
+        vanished = None if remembered else self._vanished.take(sha256)
+        if vanished is not None:
+            self._traces.settled[path] = vanished
+            self._traces.brought.discard(path)
+            return
         for item in self._stored:
             if item.finding.file_path != path:
                 self._compare(item.finding, path, hashes, ages)
+
+    def _came_unseen(self, path: str, remembered: bool) -> bool:
+        """Whether a file that is older than its directory's change must have come along with that."""
+        if path in self.carried:
+            return True
+        return not remembered and not is_foreign(path) and any(one.lacked(path) for one in self._moments.values())
 
     def _may_matter(self, text: str) -> bool:
         """Whether a word of the flagged code is in a text at all: most of other people's files need no closer look."""

@@ -17,6 +17,7 @@ from appsecgate.decoding import decode_bytes, decode_python
 from appsecgate.errors import GitError, ProjectError
 from appsecgate.git import Git
 from appsecgate.model import EvidenceReason
+from appsecgate.workspace_aside import LEADS_ASIDE, VENDORED_FOLDERS, is_gits_own, lies_aside
 
 _GENERIC_MOUNTS = frozenset(
     {
@@ -25,14 +26,6 @@ _GENERIC_MOUNTS = frozenset(
     }
 )  # fmt: skip
 """Mount points that every container gives to another project."""
-VENDORED_FOLDERS = frozenset(
-    {
-        ".bzr", ".cache", ".eggs", ".git", ".gradle", ".hg", ".mypy_cache", ".nox", ".pytest_cache",
-        ".ruff_cache", ".serverless", ".svn", ".terraform", ".tox", ".venv", ".yarn", "__pycache__",
-        "bower_components", "jspm_packages", "node_modules", "site-packages", "vendor", "venv",
-    }
-)  # fmt: skip
-"""Directories of other people's code, or of none: a walk leaves them out, but for what git tracks in them."""
 _MAX_FOLDER_DEPTH = 64
 _MAX_BESIDE = 5_000
 """Entries of one directory that are looked through for what lies beside a file."""
@@ -244,7 +237,15 @@ class Workspace:
         walk = _Walk(self.root, max_files)
         walk.start(start)
         walk.add_tracked(self._tracked(walk.vendored) if walk.vendored else set())
+        for path, target in sorted(walk.links.items()):
+            walk.add_link(path, self.is_passed_over(target))
         return walk.listing()
+
+    def is_passed_over(self, target: str) -> bool:
+        """Whether what a link leads to lies where no walk goes, so that it is not looked at under its own path."""
+        if not os.path.lexists(self.root / target) or not lies_aside(self.root, target):
+            return False
+        return self.is_directory(target) or target not in self._tracked([target])
 
     def _tracked(self, folders: list[str]) -> set[str]:
         try:
@@ -288,6 +289,8 @@ class _Walk:
 
     def __init__(self, root: Path, max_files: int) -> None:
         self.vendored: list[str] = []
+        self.links: dict[str, str] = {}
+        """Link → what it leads to, in the project."""
         self._root = root
         self._max_files = max_files
         self._looks_left = max_files * _LOOKED_AT_PER_FILE + 1000
@@ -320,7 +323,7 @@ class _Walk:
                 return
             path = prefix + entry.name
             try:
-                if entry.name.casefold() == ".git":
+                if is_gits_own(folder, prefix, entry):
                     self._leave_out(path, EvidenceReason.VENDORED, "git's own", directory=True)
                 elif entry.is_dir(follow_symlinks=False):
                     self._inner_folder(path, folder, entry.name, depth + 1)
@@ -334,7 +337,7 @@ class _Walk:
 
     def _inner_folder(self, path: str, parent: Folder, name: str, depth: int) -> None:
         with parent.folder(name) as folder:
-            foreign = name in VENDORED_FOLDERS or folder.holds("pyvenv.cfg")
+            foreign = (name in VENDORED_FOLDERS and name != ".git") or folder.holds("pyvenv.cfg")
             if foreign:
                 self.vendored.append(path)
             elif depth > _MAX_FOLDER_DEPTH:
@@ -358,11 +361,17 @@ class _Walk:
         """What it leads to is looked at under its own path if it is in the project, and nowhere if it is not."""
         there = Path(os.path.realpath(self._root / path))
         if there.is_relative_to(self._root):
-            self._leave_out(path, EvidenceReason.SYMLINK)
+            self.links[path] = there.relative_to(self._root).as_posix()
         else:
             vendored = path.rpartition("/")[2] in VENDORED_FOLDERS
             reason = EvidenceReason.VENDORED if vendored else EvidenceReason.OUTSIDE_PROJECT
             self._leave_out(path, reason, "a link out of the project", directory=vendored or there.is_dir())
+
+    def add_link(self, path: str, passed_over: bool) -> None:
+        if passed_over and path.rpartition("/")[2] not in VENDORED_FOLDERS:
+            self._leave_out(path, EvidenceReason.OUTSIDE_PROJECT, LEADS_ASIDE, directory=(self._root / path).is_dir())
+        else:
+            self._leave_out(path, EvidenceReason.SYMLINK)
 
     def add_tracked(self, names: set[str]) -> None:
         """Take the files that git tracks in vendored directories: they are the project's own after all."""

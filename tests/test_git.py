@@ -275,6 +275,27 @@ class AnswersTest(GitCase):
         self.root = self.root / "lib"
         self.assertEqual(self.asked.changed(), ["x.py"])
 
+    def test_what_is_in_no_file_of_the_working_tree_is_named(self) -> None:
+        library = self.tmp / "library"
+        for name in ("same.py", "staged.py", "gone.py", "both.py"):
+            self.write(name, "1\n")
+        self.commit()
+        self.git("clone", "-q", str(self.root), str(library))
+        for name in ("lib", "quiet"):
+            self.git("submodule", "add", "-q", str(library), name)
+        self.git("config", "-f", ".gitmodules", "submodule.lib.ignore", "all")
+        self.commit()
+        self.assertEqual(self.asked.unseen(), {})
+        for name in ("staged.py", "gone.py", "both.py"):
+            self.write(name, "evil\n")
+        self.git("add", "-A")
+        self.write("staged.py", "1\n")
+        (self.root / "gone.py").unlink()
+        self.write("lib/same.py", "2\n")
+        self.write("inner/b.py", "1\n")
+        self.git("init", "-q", cwd=self.root / "inner")
+        self.assertEqual(sorted(self.asked.unseen()), ["gone.py", "inner", "lib", "staged.py"])
+
     def test_an_old_link_for_a_head_is_understood(self) -> None:
         self.write("a.py", "1\n")
         head = self.commit()

@@ -574,8 +574,10 @@ class WalkTest(WorkspaceCase):
         self.assertEqual(self.reasons(self.walk("out/x")), {"out/x": EvidenceReason.SYMLINK})
 
     def test_vendored_directories_are_named_and_walked_only_when_asked_for(self) -> None:
-        for folder in ("node_modules", "a/.venv", "vendor", ".git", "x/.GIT", "b/__pycache__"):
+        for folder in ("node_modules", "a/.venv", "vendor", ".git", "b/__pycache__"):
             self.write(f"{folder}/inner/x.py")
+        for name in ("HEAD", "objects/x", "refs/x"):
+            self.write(f"x/.GIT/{name}")
         self.write("env/pyvenv.cfg")
         self.write("env/lib/y.py")
         self.write("main.py")
@@ -590,6 +592,28 @@ class WalkTest(WorkspaceCase):
         )
         self.assertEqual(self.walk("node_modules").paths, ("node_modules/inner/x.py",))
         self.assertEqual(self.walk("env").paths, ("env/lib/y.py", "env/pyvenv.cfg"))
+
+    def test_the_name_of_a_git_directory_hides_nothing(self) -> None:
+        for path in ("lib/.git/evil.py", "a/.GIT/evil.py", ".Git/evil.py", "b/.git/HEAD", "b/.git/evil.py"):
+            self.write(path)
+        self.write("c/.git", "gitdir: ../d\n")
+        self.assertEqual(
+            self.walk().paths,
+            (".Git/evil.py", "a/.GIT/evil.py", "b/.git/HEAD", "b/.git/evil.py", "c/.git", "lib/.git/evil.py"),
+        )
+
+    def test_a_link_to_where_no_walk_goes_is_named(self) -> None:
+        for path in ("vendor/a.py", "env/pyvenv.cfg", "env/a.py", ".git/a.py"):
+            self.write(path)
+        for name, target in (
+            ("dir", "vendor"), ("file.py", "vendor/a.py"), ("env.py", "env/a.py"), ("own.py", ".git/a.py"),
+            ("none.py", "vendor/none.py"),
+        ):  # fmt: skip
+            (self.root / name).symlink_to(target)
+        left_out = self.reasons(self.walk())
+        for name in ("dir", "file.py", "env.py", "own.py"):
+            self.assertEqual(left_out[name], EvidenceReason.OUTSIDE_PROJECT, name)
+        self.assertEqual(left_out["none.py"], EvidenceReason.SYMLINK)
 
     def test_the_number_of_files_is_bounded_and_said(self) -> None:
         for number in range(20):

@@ -38,12 +38,32 @@ class ArrivalsTest(unittest.TestCase):
         self.assertEqual(found.paths, ("b/new.py", "backdated.py", "node_modules/x/new.js"))
         self.assertTrue(found.complete)
 
-    def test_what_came_with_a_directory_is_found_by_its_name(self) -> None:
+    def test_what_came_with_a_directory_is_found_whatever_it_is_called(self) -> None:
         self.write("src/inner/app.py")
         self.write("src/inner/rest.py")
         moment = self.moment()
         (self.root / "src").rename(self.root / "lib")
-        self.assertEqual(arrivals_since(self.root, moment, ["app.py"], max_files=10).paths, ("lib/inner/app.py",))
+        found = arrivals_since(self.root, moment, ["app.py"], max_files=10)
+        self.assertEqual(found.paths, ("lib/inner/app.py", "lib/inner/rest.py"))
+        self.assertEqual(found.carried, set(found.paths))
+
+    def test_below_a_directory_that_only_got_a_file_the_old_ones_count_by_name_or_if_they_were_unknown(self) -> None:
+        for path in ("src/app.py", "src/rest.py", "src/strange.py"):
+            self.write(path)
+        moment = self.moment()
+        self.write("src/new.py")
+        found = arrivals_since(
+            self.root, moment, ["app.py"], max_files=10, unknown=lambda path: path == "src/strange.py"
+        )
+        self.assertEqual(found.paths, ("src/new.py", "src/app.py", "src/strange.py"))
+        self.assertEqual(found.carried, set())
+
+    def test_only_the_projects_own_git_directory_is_left_out(self) -> None:
+        moment = self.moment()
+        for path in (".git/a.py", "lib/.git/b.py", "lib/.GIT/c.py"):
+            self.write(path)
+        found = arrivals_since(self.root, moment, [], max_files=10)
+        self.assertEqual(found.paths, ("lib/.GIT/c.py", "lib/.git/b.py"))
 
     def test_other_peoples_files_come_last_and_may_be_cut(self) -> None:
         moment = self.moment()
@@ -58,4 +78,6 @@ class ArrivalsTest(unittest.TestCase):
         (self.root / "link.py").symlink_to("/etc/passwd")
         (self.root / "up").symlink_to("/")
         os.mkfifo(self.root / "pipe.py")
-        self.assertEqual(arrivals_since(self.root, moment, [], max_files=10).paths, ())
+        found = arrivals_since(self.root, moment, [], max_files=10)
+        self.assertEqual(found.paths, ())
+        self.assertEqual([path for path, _ in found.links], ["link.py", "up"])

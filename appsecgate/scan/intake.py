@@ -9,11 +9,15 @@ from appsecgate.errors import ProjectError
 from appsecgate.model import EvidenceReason, Scanner
 from appsecgate.process import CancelToken
 from appsecgate.scanners.base import Adapter, StagedFile
+from appsecgate.scanners.inline_scripts import has_scripts, unjudged_scripts
 from appsecgate.scanners.stage import Stage
 from appsecgate.workspace import LeftOut, Source, Workspace, source_from_bytes
+from appsecgate.workspace_aside import LEADS_ASIDE
 
 COMPANIONS_PER_TARGET = 400
 """A module directory or a chain of includes larger than this is cut; the evidence then says partial."""
+MAX_FOLLOWED = 100_000
+"""Names of companions that one scan follows: hundreds of files may each name all the others."""
 MAX_STAGED_BYTES = 4 << 30
 """Of all files of one scan: a repository must not be able to fill the disk."""
 
@@ -101,6 +105,7 @@ def take_in(
     ``left_out``. Raises CancelledError."""
     reader = StagingReader(workspace, stage, max_file_bytes=max_file_bytes)
     intake = Intake()
+    finder = _CompanionFinder(reader, cancel, until)
     for path in paths:
         cancel.check()
         if time.monotonic() > until:
@@ -115,7 +120,9 @@ def take_in(
         for adapter in adapters:
             if adapter.accepts(path, found.language, found.kinds) is not EvidenceReason.NONE:
                 continue
-            beside, gap = _companions(adapter, path, reader)
+            beside, gap = finder.of(adapter, path)
+            if adapter.name is Scanner.SEMGREP:
+                gap = gap or _unjudged(reader, found)
             if beside:
                 intake.companions[adapter.name, path] = beside
             if gap:
@@ -124,39 +131,73 @@ def take_in(
 
 
 def _where_it_leads(workspace: Workspace, found: LeftOut) -> LeftOut:
-    """A link inside the project is no gap, its target is looked at under its own path; one that leaves it is."""
+    """A link inside the project is no gap, its target is looked at under its own path; one that leaves it is, and so is
+    one to where no walk goes."""
     if found.reason is not EvidenceReason.SYMLINK:
         return found
     try:
-        workspace.relative(found.path)
+        there = workspace.relative(found.path)
     except ProjectError:
         return replace(found, reason=EvidenceReason.OUTSIDE_PROJECT, detail="a link out of the project")
+    if workspace.is_passed_over(there):
+        return replace(found, reason=EvidenceReason.OUTSIDE_PROJECT, detail=LEADS_ASIDE)
     return found
 
 
-def _companions(adapter: Adapter, path: str, reader: StagingReader) -> tuple[tuple[StagedFile, ...], str]:
-    """What the target needs beside it, followed transitively (a requirements file includes another), and what
-    of that cannot be had. What is named but does not exist is the adapter's to report."""
-    found: dict[str, StagedFile] = {}
-    gap = ""
-    pending = [path]
-    while pending:
-        current = pending.pop()
-        try:
-            names = adapter.companions(current, reader.source(current), reader.listing)
-        except Exception as error:  # the boundary: a file that breaks its reader must not end the scan
-            return (), f"it cannot be read for what belongs to it ({type(error).__name__})"
-        for other in names:
-            if other == path or other in found:
-                continue
-            if len(found) >= COMPANIONS_PER_TARGET:
-                return tuple(found[name] for name in sorted(found)), "too many files belong to it"
-            staged = reader.beside(other)
-            if isinstance(staged, StagedFile):
-                found[other] = staged
-                pending.append(other)
-            elif staged.reason is not EvidenceReason.FILE_MISSING:
-                gap = f"{other}, which belongs to it, cannot be read: {staged.reason}"
-    return tuple(found[name] for name in sorted(found)), gap
+def _unjudged(reader: StagingReader, file: StagedFile) -> str:
+    """What of a page the scanner of source code is not given."""
+    if file.language in ("html", "vue"):
+        return unjudged_scripts(reader.source(file.path).text)
+    if file.language == "php" and has_scripts(reader.source(file.path).text):
+        return "JavaScript in the markup is not looked at"
+    return ""
 
 
+class _CompanionFinder:
+    """What targets need beside them. What a file names is read once, whoever asks; all of it within a bound."""
+
+    def __init__(self, reader: StagingReader, cancel: CancelToken, until: float) -> None:
+        self._reader = reader
+        self._cancel = cancel
+        self._until = until
+        self._named: dict[tuple[Scanner, str], tuple[str, ...]] = {}
+        self._followed = 0
+
+    def of(self, adapter: Adapter, path: str) -> tuple[tuple[StagedFile, ...], str]:
+        """Followed transitively (a requirements file includes another), and what of that cannot be had. What is named
+        but does not exist is the adapter's to report. Raises CancelledError."""
+        found: dict[str, StagedFile] = {}
+        gap = ""
+        pending = [path]
+        while pending and gap != _TOO_MANY:
+            self._cancel.check()
+            try:
+                names = self._names(adapter, pending.pop())
+            except Exception as error:  # the boundary: a file that breaks its reader must not end the scan
+                return (), f"it cannot be read for what belongs to it ({type(error).__name__})"
+            self._followed += len(names)
+            for other in names:
+                if other == path or other in found:
+                    continue
+                if len(found) >= COMPANIONS_PER_TARGET or self._is_spent():
+                    gap = _TOO_MANY
+                    break
+                staged = self._reader.beside(other)
+                if isinstance(staged, StagedFile):
+                    found[other] = staged
+                    pending.append(other)
+                elif staged.reason is not EvidenceReason.FILE_MISSING:
+                    gap = f"{other}, which belongs to it, cannot be read: {staged.reason}"
+        return tuple(found[name] for name in sorted(found)), gap
+
+    def _is_spent(self) -> bool:
+        return self._followed > MAX_FOLLOWED or time.monotonic() > self._until
+
+    def _names(self, adapter: Adapter, path: str) -> tuple[str, ...]:
+        key = (adapter.name, path)
+        if key not in self._named:
+            self._named[key] = tuple(adapter.companions(path, self._reader.source(path), self._reader.listing))
+        return self._named[key]
+
+
+_TOO_MANY = "too many files belong to it"

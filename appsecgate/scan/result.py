@@ -37,6 +37,8 @@ class ScanRequest:
     """New path → old path."""
     fresh: frozenset[str] = frozenset()
     """Files at which the scanners look even where equal input was answered before."""
+    gaps: Mapping[str, str] = field(default_factory=dict)
+    """Path → what belongs to it and is not looked at; an answer about such a file is a partial one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,13 @@ def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanRe
             cancel=control.cancel,
             until=time.monotonic() + control.remaining_s() * READING_SHARE,
         )
+        intake.gaps.update(
+            {(adapter.name, path): words for adapter in adapters for path, words in request.gaps.items()}
+        )
+        fresh = request.fresh | request.gaps.keys()
         left_out = [*request.left_out, *intake.left_out]
         past = _past(session, list(intake.files))
-        shares = [plan_share(session, adapter, intake, left_out, past, fresh=request.fresh) for adapter in adapters]
+        shares = [plan_share(session, adapter, intake, left_out, past, fresh=fresh) for adapter in adapters]
         yields = run_shares(session, shares, stage, control)
         _distrust_changed_files(session, intake, yields)
         notices = repository_notices(session, request, intake, stage)

@@ -22,6 +22,7 @@ from appsecgate.scanners.classify_names import (
     TEXT_EXTENSIONS,
     TEXT_NAMES,
 )
+from appsecgate.scanners.inline_scripts import has_scripts
 from appsecgate.workspace import Encoding, Source
 
 KIND_TEXT = "text"
@@ -91,6 +92,11 @@ def file_language(path: str, text: str = "") -> str:
         return "cpp"
     if language:
         return language
+    extension = _extension_of(_lower_base_name(path))
+    if extension == "pth" and _PTH_CODE.search(text):
+        return "python"
+    if extension == "inc" and _PHP_ANYWHERE.search(text):
+        return "php"
     return "php" if _PHP_START.match(text[:2000]) else _language_by_shebang(text[:500])
 
 
@@ -103,7 +109,10 @@ def file_kinds(path: str, text: str = "") -> frozenset[str]:
         kinds.add(KIND_TEXT)
     if language and language not in DATA_LANGUAGES:
         kinds.add(KIND_SOURCE)
-    if name.endswith((".ipynb", ".svelte", ".astro")) or (language == "html" and _INLINE_SCRIPT.search(text)):
+    is_page = language == "html" or name.endswith((".svg", *_TEMPLATE_ENDINGS))
+    if name.endswith((".ipynb", ".svelte", ".astro")) or (is_page and has_scripts(text)):
+        kinds.add(KIND_SOURCE)
+    if name in ("action.yml", "action.yaml") and _COMPOSITE.search(text):
         kinds.add(KIND_SOURCE)
     if text and (language in ("yaml", "json") or name.endswith(".template")):
         kinds |= _kinds_by_content(path, text[:SNIFF_MAX_CHARS], kinds)
@@ -163,7 +172,12 @@ def _extension_of(name: str) -> str:
     return name.rpartition(".")[2] if "." in name[1:] else ""
 
 
-_INLINE_SCRIPT = re.compile(r"(?is)<script\b(?![^<>]{0,500}\bsrc\s*=)[^<>]{0,500}>\s*\S")
+_TEMPLATE_ENDINGS = (
+    ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mustache", ".hbs", ".twig", ".liquid", ".njk",
+)  # fmt: skip
+_PTH_CODE = re.compile(r"(?m)^import[ \t]")
+_PHP_ANYWHERE = re.compile(r"<\?(?:php\b|=|[ \t\n])")
+_COMPOSITE = re.compile(r"""(?m)^[ \t]+using[ \t]*:[ \t]*["']?composite""")
 _CPP_WORDS = re.compile(
     r"(?m)^[ \t]*(?:namespace\b|template\s*<|class\s+\w|using\s+\w|(?:public|private|protected)\s*:)|\bstd::"
 )
@@ -171,14 +185,20 @@ _PHP_START = re.compile(r"\s*(?:#![^\n]*\n\s*)?<\?php\b")
 
 
 def _language_by_shebang(head: str) -> str:
-    """The interpreter of a ``#!`` line; ``env`` with its options and assignments is looked through."""
+    """The interpreter of a ``#!`` line; ``env`` and its like are looked through, with options and assignments. One that
+    nobody here knows is a program all the same."""
     if not head.startswith("#!"):
         return ""
-    words = head[2:].split("\n", 1)[0].split()
-    if words and words[0].rpartition("/")[2] == "env":
-        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    interpreter = words[0].rpartition("/")[2] if words else ""
-    return next((name for name, pattern in SHEBANG_LANGUAGES if pattern.fullmatch(interpreter)), "")
+    words = head[2:].split("\n", 1)[0].split()[:_SHEBANG_WORDS]
+    for word in words:
+        interpreter = word.rpartition("/")[2]
+        if not word.startswith("-") and "=" not in word and interpreter not in _STARTERS:
+            return next((name for name, pattern in SHEBANG_LANGUAGES if pattern.fullmatch(interpreter)), "script")
+    return ""
+
+
+_SHEBANG_WORDS = 12
+_STARTERS = frozenset({"env", "nice", "nohup", "exec", "sudo", "time", "stdbuf", "setsid", "ionice", "chronic"})
 
 
 def _kinds_by_name(path: str, name: str, language: str) -> set[str]:

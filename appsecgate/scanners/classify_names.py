@@ -10,7 +10,7 @@ def word_set(text: str) -> frozenset[str]:
 
 # One line per language; every name that semgrep's core knows is spelled as it spells it.
 _LANGUAGE_EXTENSIONS = {
-    "python": "py pyi pyw py3 wsgi gyp xsh",
+    "python": "py pyi pyw py3 py2 pyt wsgi gyp xsh",
     "javascript": "js jsx mjs cjs es es6 jsm",
     "typescript": "ts tsx mts cts",
     "java": "java jav",
@@ -71,7 +71,11 @@ _LANGUAGE_EXTENSIONS = {
     "jsp": "jsp jspx jspf",
     "asp": "asp aspx ascx ashx cshtml vbhtml razor",
     "erb": "erb ejs haml",
-    "cython": "pyx pxd",
+    "cython": "pyx pxd pxi",
+    "ipython": "ipy",
+    "sage": "sage",
+    "renpy": "rpy",
+    "mdx": "mdx",
     "starlark": "bzl star",
     "bicep": "bicep bicepparam",
 }
@@ -110,7 +114,7 @@ _LANGUAGE_NAMES = {
 NAME_LANGUAGE = {name: language for language, names in _LANGUAGE_NAMES.items() for name in names.split()}
 
 SHEBANG_LANGUAGES = (
-    ("python", re.compile(r"(?:python|pypy|jython|ipython)[\d.w]*|uv|pipx")),
+    ("python", re.compile(r"(?:python|pypy|jython|ipython)[\d.w]*(?:-[\w.]+)?|uv|pipx")),
     ("bash", re.compile(r"(?:ba|da|k|mk|pdk|z|a)?sh|bats|busybox")),
     ("javascript", re.compile(r"node(?:js)?[\d.]*|bun|zx|osascript")),
     ("typescript", re.compile(r"deno|ts-node(?:-\w+)?|tsx")),

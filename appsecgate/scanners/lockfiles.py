@@ -9,10 +9,10 @@ import bisect
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 
 from appsecgate.advisories.pep440 import parse_version
+from appsecgate.decoding_toml import MAX_TOML_CHARS, UnreasonableTomlError, parse_toml
 from appsecgate.model import EvidenceReason, Json
 from appsecgate.scanners.report_json import json_list, json_object, json_text
 from appsecgate.scanners.requirements import (
@@ -79,12 +79,14 @@ def broken_file(why: str) -> DependencyFile:
     return DependencyFile((Requirement("", None, 1, EvidenceReason.PARSE_FAILED, why),))
 
 
-def load_toml(text: str) -> dict[str, Json] | None:
-    """The document, or None where it is no TOML."""
+def load_toml(text: str, max_chars: int = MAX_TOML_CHARS) -> dict[str, Json] | DependencyFile:
+    """The document, or a broken file that says why it is none."""
     try:
-        return tomllib.loads(text)
+        return parse_toml(text, max_chars)
+    except UnreasonableTomlError as error:
+        return broken_file(str(error))
     except (ValueError, RecursionError):
-        return None
+        return broken_file("it is not valid TOML")
 
 
 _LockSource = tuple[Origin | None, str]
@@ -93,8 +95,8 @@ _LockSource = tuple[Origin | None, str]
 
 def _toml_lock(text: str, table: str, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> DependencyFile:
     document = load_toml(text)
-    if document is None:
-        return broken_file("it is not valid TOML")
+    if isinstance(document, DependencyFile):
+        return document
     packages = document.get(table, [])
     if not isinstance(packages, list):
         return broken_file(f"{table} is no list of tables")

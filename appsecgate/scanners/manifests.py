@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from appsecgate.advisories.pep440 import allows
 from appsecgate.model import EvidenceReason
@@ -48,12 +49,34 @@ _NAMED_AND_BACK = re.compile(r"(?:^|[/\\])(?!\.{1,2}[/\\])[^/\\]+[/\\]+(?:\.[/\\
 """``a/../b``: the kernel follows ``a`` first, which may be a link."""
 _MAX_INCLUDE_DEPTH = 32
 _MAX_CARRIED = 3 * MAX_REQUIREMENTS
+_MAX_FOLLOWED = 1_000
+"""Includes of one manifest that are followed: hundreds of files may each include all the others."""
+_MAX_WORK = 200_000
+"""Requirements that the manifests of one run take over from included files; then no more includes are followed."""
+_MAX_REMEMBERED_CHARS = 64_000
+_MANY_FILES = 512
 _AS_ITSELF, _AS_REQUIREMENTS, _AS_CONSTRAINTS = "itself", "requirements", "constraints"
 
 
 def parse_manifest(path: str, text: str) -> DependencyFile:
     """Read a file by its name; one without a name of its own is read as requirements."""
-    return _manifest_parser(path)(text)
+    return _read_manifest(_manifest_parser(path), text)
+
+
+def _read_manifest(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
+    """What many manifests include is not read again for each of them."""
+    remembered = _remembered_manifest if len(text) <= _MAX_REMEMBERED_CHARS else _remembered_lock
+    return remembered(parser, text)
+
+
+@lru_cache(maxsize=4)
+def _remembered_lock(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
+    return parser(text)
+
+
+@lru_cache(maxsize=_MANY_FILES)
+def _remembered_manifest(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
+    return parser(text)
 
 
 def _manifest_parser(path: str) -> Callable[[str], DependencyFile]:
@@ -89,7 +112,26 @@ def kin_of_manifest(path: str, names: Sequence[str]) -> list[str]:
 
 def resolve_manifest(path: str, texts: Mapping[str, str]) -> tuple[Requirement, ...]:
     """All that the manifest asks for. ``texts``: path → content of the manifest and of what lies beside it."""
-    return _ManifestResolver(texts).resolve(path).asked
+    return resolve_manifests([path], texts)[path]
+
+
+def resolve_manifests(paths: Sequence[str], texts: Mapping[str, str]) -> dict[str, tuple[Requirement, ...]]:
+    """All that each of the manifests asks for, within a bound on what includes bring over and over."""
+    resolved: dict[str, tuple[Requirement, ...]] = {}
+    spent = 0
+    for path in paths:
+        resolver = _ManifestResolver(texts, followed=0 if spent < _MAX_WORK else _MAX_FOLLOWED)
+        try:
+            resolved[path] = resolver.resolve(path).asked
+        except _TooManyIncludesError:
+            more = Requirement("", None, 1, EvidenceReason.PARTIAL, "more includes than are followed")
+            resolved[path] = _bounded_list([more, *parse_manifest(path, texts[path]).requirements])
+        spent += resolver.carried
+    return resolved
+
+
+class _TooManyIncludesError(Exception):
+    """Files that include each other multiply, and what they bring with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +151,7 @@ class _ManifestResolver:
     open: list[tuple[str, str]] = field(default_factory=list)
     carried: int = 0
     """Requirements taken over from included files so far."""
+    followed: int = 0
 
     def resolve(self, path: str, role: str = _AS_ITSELF) -> _Resolved:
         key = (path, role)
@@ -121,7 +164,7 @@ class _ManifestResolver:
         self.open.append(key)
         try:
             text = self.texts[path]
-            file = parse_manifest(path, text) if role == _AS_ITSELF else parse_requirements(text)
+            file = parse_manifest(path, text) if role == _AS_ITSELF else _read_manifest(parse_requirements, text)
             self.done[key] = self._resolve(path, file, role)
         finally:
             self.open.pop()
@@ -132,6 +175,9 @@ class _ManifestResolver:
         pins: dict[str, list[Requirement]] = {}
         once = {(include.target, include.constraint): include for include in reversed(file.includes)}
         for include in sorted(once.values(), key=lambda include: include.line):
+            self.followed += 1
+            if self.followed > _MAX_FOLLOWED:
+                raise _TooManyIncludesError
             targets, problem = self._included(path, include)
             if problem is not None:
                 found.append(problem)

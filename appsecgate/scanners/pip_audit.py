@@ -35,7 +35,7 @@ from appsecgate.process import Completed, Limits
 from appsecgate.scanners.advisory_responder import AdvisoryResponder
 from appsecgate.scanners.base import Batch, Installation, Invocation, Report, StagedFile, Zygote
 from appsecgate.scanners.classify import KIND_MANIFEST
-from appsecgate.scanners.manifests import beside_manifest, resolve_manifest
+from appsecgate.scanners.manifests import beside_manifest, resolve_manifests
 from appsecgate.scanners.report_json import json_list, json_object, json_text, json_texts, load_report
 from appsecgate.scanners.requirements import Origin, Requirement
 from appsecgate.workspace import Source
@@ -352,7 +352,7 @@ def _lock_file(pins: Sequence[tuple[str, str | None]]) -> bytes:
 
 def _resolved(batch: Batch) -> dict[str, tuple[Requirement, ...]]:
     texts = {file.path: _staged_text(file) for file in (*batch.companions, *batch.targets)}
-    return {file.path: resolve_manifest(file.path, texts) for file in batch.targets}
+    return resolve_manifests([file.path for file in batch.targets], texts)
 
 
 def _resolved_targets(batch: Batch) -> list[tuple[StagedFile, tuple[Requirement, ...]]]:

@@ -24,6 +24,8 @@ from appsecgate.scanners.requirements import (
     specified_requirement,
 )
 
+MAX_PYPROJECT_CHARS = 2 << 20
+"""Of a file that people write; Pipfile too."""
 _QUOTED_TEXT = re.compile(r""""([^"]*)"|'([^']*)'""")
 _SETUP_KEYS = ("install_requires", "setup_requires", "tests_require")
 _ASSIGNED_KEY = re.compile(r"""(?<![\w.-])([\w.-]++)["']?[ \t]*=(?!=)""")
@@ -55,9 +57,9 @@ class _Lines:
 
 def parse_pyproject(text: str) -> DependencyFile:
     """PEP 621, PEP 735 groups, and the tables of Poetry, PDM and uv; build requirements where they are pinned."""
-    document = load_toml(text)
-    if document is None:
-        return broken_file("it is not valid TOML")
+    document = load_toml(text, MAX_PYPROJECT_CHARS)
+    if isinstance(document, DependencyFile):
+        return document
     lines = _Lines(text)
     tool = json_object(document.get("tool"))
     found = [
@@ -76,9 +78,9 @@ def parse_pyproject(text: str) -> DependencyFile:
 
 def parse_pipfile(text: str) -> DependencyFile:
     """``[packages]``, ``[dev-packages]`` and further categories: names with ``"*"``, ``"==1.0"`` or a table."""
-    document = load_toml(text)
-    if document is None:
-        return broken_file("it is not valid TOML")
+    document = load_toml(text, MAX_PYPROJECT_CHARS)
+    if isinstance(document, DependencyFile):
+        return document
     lines = _Lines(text)
     found: list[Requirement] = []
     for section, entries in document.items():

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from appsecgate.model import Finding
+from appsecgate.model import EvidenceReason, Finding
 from appsecgate.scan.renames import find_renames
 from appsecgate.scan.result import ScanKind, ScanRequest
 from appsecgate.scan.run import run_scan
@@ -10,6 +10,7 @@ from appsecgate.session import Session
 from appsecgate.tools.base import Call, Tool
 from appsecgate.tools.scanned import ScannedFiles, control_of, show_scan
 from appsecgate.typed import arg
+from appsecgate.workspace import LeftOut, Source
 
 LINES_RESERVE_S = 2.0
 """Of a call's time: which lines changed is asked file by file, and is no longer asked then."""
@@ -26,12 +27,20 @@ def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     """Raises GitError where there is no git work tree or the base is unknown."""
     session = call.session
     git = session.workspace.git
-    paths = tuple(sorted(git.changed(request.base)))
+    unseen = git.unseen(request.base)
+    gaps = {path: words for path, words in unseen.items() if _is_file(session, path)}
+    left_out = tuple(
+        LeftOut(path, EvidenceReason.PARTIAL, words, directory=True)
+        for path, words in sorted(unseen.items())
+        if path not in gaps
+    )
+    paths = tuple(sorted({*git.changed(request.base), *gaps} - {item.path for item in left_out}))
     with session.store.read() as reader:
         known = reader.known_paths(session.project_id)
     removed = tuple(sorted(path for path in known if not session.workspace.exists(path)))
     renames = find_renames(session, removed, paths)
-    result = run_scan(session, ScanRequest(ScanKind.DIFF, paths, removed=removed, renames=renames), control_of(call))
+    asked = ScanRequest(ScanKind.DIFF, paths, left_out, removed=removed, renames=renames, gaps=gaps)
+    result = run_scan(session, asked, control_of(call))
     lines: dict[str, set[int] | None] = {}
     for path in dict.fromkeys(finding.file_path for finding in result.findings):  # the worst first
         if call.remaining_s() < LINES_RESERVE_S:
@@ -45,6 +54,12 @@ def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
         return changed is None or any(n in changed for n in range(finding.line_start, finding.line_end + 1))
 
     return show_scan(session, result, paths, on_changed_lines)
+
+
+def _is_file(session: Session, path: str) -> bool:
+    """Whether there is a file of this name that the scanners can look at, whatever is staged beside it."""
+    found = session.workspace.read(path, max_bytes=session.config.limits.max_file_bytes)
+    return isinstance(found, Source)
 
 
 SCAN_DIFF = Tool(

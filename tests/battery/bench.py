@@ -15,6 +15,7 @@ from appsecgate.scan.result import ScanKind, ScanRequest
 from appsecgate.scan.run import run_scan, whole_project
 from appsecgate.session import Control, Session
 from appsecgate.verify import VerifyResult, check_claim, verify_claims
+from tests.battery.arrival_entries import arrival_entries
 from tests.battery.code_entries import code_entries
 from tests.battery.entry import Entry
 from tests.battery.iac_entries import iac_entries
@@ -44,7 +45,7 @@ class Outcome:
 
 
 def all_entries() -> list[Entry]:
-    entries = [*code_entries(), *secret_entries(), *iac_entries(), *sca_entries()]
+    entries = [*code_entries(), *arrival_entries(), *secret_entries(), *iac_entries(), *sca_entries()]
     names = [entry.name for entry in entries]
     assert len(set(names)) == len(names), "two entries have one name"
     return entries

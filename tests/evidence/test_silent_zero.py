@@ -3,6 +3,8 @@
 import contextlib
 import os
 import resource
+import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,9 +12,11 @@ from appsecgate.model import EvidenceReason, EvidenceState, Scanner, ScanVerdict
 from appsecgate.scan.intake import StagingReader
 from appsecgate.scan.result import ScanResult
 from appsecgate.scan.run import run_scan, whole_project
+from appsecgate.scanners.manifests import parse_manifest, resolve_manifests
 from appsecgate.scanners.stage import Stage
 from appsecgate.session import Session
 from appsecgate.store.advisory_import import import_advisories
+from appsecgate.tools.scan_diff import ScanDiffInput, scan_diff
 from appsecgate.tools.scan_project import ScanProjectInput, scan_project
 from appsecgate.tools.scanned import control_of
 from appsecgate.views import view_missing
@@ -193,3 +197,45 @@ class SilentZeroSurroundings(TempCase):
         with contextlib.closing(Session(options(self.project, self.data))) as session:
             result = run_scan(session, whole_project(session), control_of(call(session, seconds=0)))
         self.assertEqual(self.reason(result, "a.py"), EvidenceReason.TIME_BUDGET)
+
+    def test_what_is_staged_and_in_no_file_is_named(self) -> None:
+        def git(*words: str) -> None:
+            identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+            subprocess.run(["git", *identity, *words], cwd=self.project, check=True, capture_output=True)
+
+        self.write("a.txt", "x\n")
+        git("init", "-q")
+        git("add", "-A")
+        git("commit", "-qm", "c")
+        with contextlib.closing(Session(options(self.project, self.data))) as session:
+            self.assertEqual(scan_diff(call(session), ScanDiffInput()).verdict, ScanVerdict.CLEAN)
+            self.write("a.txt", "evil\n")
+            git("add", "-A")
+            self.write("a.txt", "x\n")
+            self.assertEqual(scan_diff(call(session), ScanDiffInput()).verdict, ScanVerdict.INCOMPLETE)
+            (self.project / "a.txt").unlink()
+            self.assertEqual(scan_diff(call(session), ScanDiffInput()).verdict, ScanVerdict.INCOMPLETE)
+            git("reset", "-q", "--hard")
+            self.write("inner/a.txt", "x\n")
+            git("init", "-q", "inner")
+            shown = scan_diff(call(session), ScanDiffInput())
+            self.assertEqual({item.reason for item in shown.missing}, {EvidenceReason.PARTIAL})
+
+    def test_links_to_where_no_scan_goes_are_named(self) -> None:
+        self.write("node_modules/a.py", "eval(input())\n")
+        (self.project / "main.py").symlink_to("node_modules/a.py")
+        (self.project / "src").symlink_to("node_modules")
+        self.assert_missing(self.answer(), Scanner, EvidenceReason.OUTSIDE_PROJECT)
+
+    def test_files_that_would_keep_a_parser_busy_are_refused(self) -> None:
+        begun = time.monotonic()
+        long_key = "a" + ".a" * 200_000 + " = 1\n"
+        for text, words in ((long_key, "parts"), ("#" * (3 << 20), "characters")):
+            (problem,) = parse_manifest("pyproject.toml", text).requirements
+            self.assertEqual(problem.problem, EvidenceReason.PARSE_FAILED)
+            self.assertIn(words, problem.detail)
+        names = [f"r{number}.txt" for number in range(200)]
+        web = dict.fromkeys(names, "".join(f"-r {name}\n" for name in names))
+        for requirements in resolve_manifests(names, web).values():
+            self.assertIn(EvidenceReason.PARTIAL, {item.problem for item in requirements})
+        self.assertLess(time.monotonic() - begun, 20)

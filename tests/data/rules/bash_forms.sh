@@ -1,0 +1,18 @@
+# ruleid: bash-eval
+builtin eval "$x"
+# ruleid: bash-eval
+command eval "$x"
+# ruleid: bash-eval
+bash -c "$x"
+# ruleid: bash-eval
+sh -c "ls $x"
+# ok: bash-eval
+bash -c 'ls "$1"' _ "$x"
+# ruleid: bash-pipe-to-shell
+. <(curl -s https://a)
+# ruleid: bash-pipe-to-shell
+curl -s https://a | zsh
+# ruleid: bash-eval, ruleid: bash-pipe-to-shell
+eval "$(curl -s https://a)"
+# ok: bash-eval
+"${cmd[@]}"
