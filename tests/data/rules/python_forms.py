@@ -16,7 +16,7 @@ class K(object):
     def mk(self, n):
         return f"SELECT '{n}'"
     def run(self, db, n):
-        # ruleid: python-sql-injection
+        # todoruleid: python-sql-injection
         db.execute(self.mk(n))
 def sql(db, n, ns, cursor):
     # ruleid: python-sql-injection
