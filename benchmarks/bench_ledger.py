@@ -121,16 +121,16 @@ def made_findings(count: int, seed: int) -> Iterator[Finding]:
         )
 
 
-def filled_store(data: Path, count: int) -> Store:
+def filled_store(data: Path, count: int, project_id: str = PROJECT, root: str = "/big") -> Store:
     """A ledger with that many findings of one project."""
     store = Store.open(data, clock=lambda: START)
     findings = made_findings(count, seed=1)
     with store.write() as writer:
-        writer.touch_project(PROJECT, "big", "/big")
+        writer.touch_project(project_id, "big", root)
     for number in range(0, count, PER_SCAN):
         part = [next(findings) for _ in range(min(PER_SCAN, count - number))]
         at = (START + timedelta(seconds=number)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        record = ScanRecord(f"scan-{number}", PROJECT, "bench", "project", at, at, ScanVerdict.FINDINGS, "config")
+        record = ScanRecord(f"scan-{number}", project_id, "bench", "project", at, at, ScanVerdict.FINDINGS, "config")
         with store.write() as writer:
             writer.add_scan(record, findings=part, evidence=[], targets=[], gone=[])
     return store

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.processes import descendants_of, processor_ticks
 from tests.support import OSV_EXAMPLES, PACKAGE, ROOT, SINGLE_FILE, McpClient, link_scanners, mcp_client, run_cli
 
 EXAMPLE = ROOT / "examples" / "vulnerable-shop"
@@ -41,28 +42,6 @@ def starts(command: tuple[str, ...], project: Path, data: Path) -> dict[str, flo
             "first tools/list": (listed - hello) * 1000,
             "second tools/list": (time.perf_counter() - listed) * 1000,
         }
-
-
-def descendants(pid: int) -> Iterator[int]:
-    """The processes below a process (Linux)."""
-    try:
-        children = [int(n) for p in Path(f"/proc/{pid}/task").iterdir() for n in (p / "children").read_text().split()]
-    except OSError:
-        return
-    for child in children:
-        yield child
-        yield from descendants(child)
-
-
-def processor_ticks(pid: int) -> dict[int, int]:
-    """Process below ``pid`` → processor time that it and its dead children used."""
-    used = {}
-    for child in descendants(pid):
-        try:
-            used[child] = sum(map(int, Path(f"/proc/{child}/stat").read_text().rsplit(") ", 1)[1].split()[11:15]))
-        except OSError:
-            continue
-    return used
 
 
 def words(pid: int) -> str:
@@ -155,7 +134,7 @@ def busy_client(project: Path, data: Path) -> Iterator[BusyClient]:
     client = BusyClient(project, data)
     try:
         yield client
-        left = list(descendants(client.process.pid))
+        left = descendants_of(client.process.pid)
         status, _ = client.end()
         time.sleep(0.2)  # who was killed may take a moment to die
         alive = [command for pid in left if (command := words(pid))]

@@ -93,8 +93,9 @@ class PlainTools:
         times = {"detect-secrets": self._run("detect-secrets", "scan", "--no-verify", path)}
         language = {".py": "python", ".js": "javascript"}.get(Path(path).suffix)
         if language:
-            rules = str(ROOT / "appsecgate" / "rules" / f"{language}.json")
-            times["semgrep"] = self._run("semgrep", "scan", *_QUIET_SEMGREP, "--config", rules, path)
+            folder = ROOT / "appsecgate" / "rules"
+            rules = [word for name in (language, "regex") for word in ("--config", str(folder / f"{name}.json"))]
+            times["semgrep"] = self._run("semgrep", "scan", *_QUIET_SEMGREP, *rules, path)
         if path.endswith((".tf", "Dockerfile")):
             times["checkov"] = self._run("checkov", "--compact", "--quiet", "--skip-download", "-f", path)
         if path.endswith("requirements.txt"):
@@ -164,25 +165,5 @@ def surroundings() -> str:
     return (
         f"{os.cpu_count()} cores, {memory_gib:.0f} GiB, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}; {', '.join(f'{name} {version}' for name, version in PINS.items())}; "
-        f"load average at the start {load:.1f}; {datetime.now(UTC):%Y-%m-%d}."
+        f"load average at the start {load:.1f}; {datetime.now(UTC):%Y-%m-%d}"
     )
-
-
-def descendants_of(pid: int) -> list[int]:
-    """Live processes below this one (Linux)."""
-    below: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                below += [int(child), *descendants_of(int(child))]
-    return below
-
-
-def resident_kib(pid: int, key: str = "Pss") -> int:
-    """Proportional set size: pages shared with a parent count once; ``VmHWM``: the peak so far (Linux)."""
-    for name in ("smaps_rollup", "status"):
-        with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{pid}/{name}").read_text().splitlines():
-                if line.startswith(f"{key}:"):
-                    return int(line.split()[1])
-    return 0

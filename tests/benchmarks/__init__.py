@@ -1,0 +1,1 @@
+"""The benchmarks themselves: that they run, and that what they write is computed."""
