@@ -6,6 +6,7 @@ Licence: Apache-2.0, see the file LICENSE of the project.
 Parts, in the order in which they stand here:
 
     appsecgate/__init__.py
+    appsecgate/bugs.py
     appsecgate/descendants.py
     appsecgate/model.py
     appsecgate/beneath.py
@@ -26,6 +27,7 @@ Parts, in the order in which they stand here:
     appsecgate/tools/instructions.py
     appsecgate/mcp/early.py
     appsecgate/actions.py
+    appsecgate/covered.py
     appsecgate/decoding.py
     appsecgate/decoding_toml.py
     appsecgate/embedded.py
@@ -35,11 +37,15 @@ Parts, in the order in which they stand here:
     appsecgate/resident.py
     appsecgate/settings.py
     appsecgate/config.py
+    appsecgate/spelling_forms.py
+    appsecgate/spelling.py
     appsecgate/typed_cli.py
     appsecgate/views.py
     appsecgate/workspace_aside.py
-    appsecgate/workspace.py
     appsecgate/workspace_arrivals.py
+    appsecgate/workspace_names.py
+    appsecgate/workspace_place.py
+    appsecgate/workspace.py
     appsecgate/advisories/cvss.py
     appsecgate/advisories/cvss4.py
     appsecgate/advisories/pep440.py
@@ -56,6 +62,7 @@ Parts, in the order in which they stand here:
     appsecgate/identity/evidence.py
     appsecgate/identity/scopes.py
     appsecgate/identity/matching.py
+    appsecgate/redact/joined.py
     appsecgate/redact/kinds.py
     appsecgate/redact/cleaning.py
     appsecgate/redact/spans.py
@@ -68,13 +75,14 @@ Parts, in the order in which they stand here:
     appsecgate/redact/locate.py
     appsecgate/redact/patterns.py
     appsecgate/redact/redactor.py
+    appsecgate/verify_secret.py
     appsecgate/redact/seal.py
+    appsecgate/scan/hit_limits.py
     appsecgate/scan/result.py
     appsecgate/scanners/base.py
     appsecgate/scanners/classify_names.py
     appsecgate/scanners/inline_scripts.py
     appsecgate/scanners/classify.py
-    appsecgate/scan/plan.py
     appsecgate/scanners/checkov_layout.py
     appsecgate/scanners/pins.py
     appsecgate/scanners/installed.py
@@ -123,8 +131,10 @@ Parts, in the order in which they stand here:
     appsecgate/store/reindex.py
     appsecgate/store/sandbox.py
     appsecgate/store/query_desk.py
+    appsecgate/store/settled.py
     appsecgate/store/scans.py
     appsecgate/context_window.py
+    appsecgate/scan/plan.py
     appsecgate/store/files.py
     appsecgate/store/sql_text.py
     appsecgate/store/suppressions.py
@@ -148,6 +158,7 @@ Parts, in the order in which they stand here:
     appsecgate/verify_traces.py
     appsecgate/verify_case.py
     appsecgate/verify_moved.py
+    appsecgate/verify_sink.py
     appsecgate/verify_judge.py
     appsecgate/scan/run.py
     appsecgate/verify.py
@@ -230,6 +241,51 @@ from typing import (
 # AppSecGate: a local, offline MCP server that finds, explains and verifies security findings.
 
 __version__ = "0.1.0"
+
+
+# ==================================================================================================
+# appsecgate/bugs.py
+# ==================================================================================================
+# Bugs of ours, told where a person can find them: tracebacks on stderr, redacted and bounded.
+
+MAX_BUG_REPORTS: Final = 14
+"""Tracebacks about tool calls per process. A client that never reads stderr must not block us: a pipe takes 64 KiB."""
+MAX_SCAN_BUGS: Final = 5
+"""The same for what goes wrong inside a scan, which answers all the same."""
+MAX_BUG_CHARS: Final = 3_000
+
+
+class BugReports:
+    """Tells stderr about bugs, and the client a reference under which to find them there."""
+
+    def __init__(self, redact: Callable[[str], str], most: int = MAX_BUG_REPORTS) -> None:
+        self._redact = redact
+        self._left = most
+        self._lock = threading.Lock()
+
+    def reference(self) -> str:
+        """A new reference."""
+        return os.urandom(4).hex()
+
+    def write(self, reference: str, error: BaseException) -> None:
+        """The redacted traceback to stderr. Call it after the answer is out: stderr may block."""
+        with self._lock:
+            self._left -= 1
+            if self._left < 0:
+                return
+        text = self.redacted("".join(traceback.format_exception(error)))
+        try:
+            sys.stderr.write(f"internal error, reference {reference}\n{text[-MAX_BUG_CHARS:]}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):  # closed, or none at all
+            return
+
+    def redacted(self, text: str) -> str:
+        """The text without secrets, or without anything where redaction itself fails."""
+        try:
+            return self._redact(text)
+        except Exception as error:
+            return f"(text withheld: redaction failed with {type(error).__name__})"
 
 
 # ==================================================================================================
@@ -416,6 +472,10 @@ class EvidenceReason(enum.StrEnum):
     CANCELLED = "cancelled"
 
 
+CUT_HITS = "more than are kept: "
+"""How the detail of a file begins that has more hits than one scan keeps."""
+
+
 class SentinelState(enum.StrEnum):
     """Whether the known-bad sample in the same run was reported."""
 
@@ -537,6 +597,8 @@ class Hit:
     package: Package | None = None
     suppressed_inline: bool = False
     """A comment, annotation or metadata in the file asks scanners to stay silent about this hit."""
+    respelled: str = ""
+    """The language in whose plain spelling it was found, where the file is written in another (``spelling``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -604,6 +666,13 @@ class TargetEvidence:
     input_hash: str = ""
     """Over everything that the scanner's answer about this target depends on: its bytes, its companions' bytes,
     the ruleset and the scanner's version. Equal hash, equal answer."""
+    repeated: bool = False
+    """A failure that an earlier scan met with equal input, and which nothing but other input could mend."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it was answered from earlier evidence, without another look."""
+        return self.repeated or self.reason is EvidenceReason.CACHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -2777,9 +2846,6 @@ def refused(request_id: RequestId | None, error: RpcError) -> dict[str, Json]:
 MAX_RESULT_CHARS: Final = 40_000
 """Clients cut or drop larger results."""
 MAX_ERROR_CHARS: Final = 8_000
-MAX_BUG_REPORTS: Final = 20
-"""Tracebacks per process: a client that never reads stderr must not block us."""
-MAX_BUG_CHARS: Final = 3_000
 
 
 @dataclass(eq=False, slots=True)
@@ -2919,39 +2985,6 @@ class CallPool:
                 with self._changed:
                     self._busy -= 1
                     self._changed.notify_all()
-
-
-class BugReports:
-    """Tells stderr about bugs, and the client a reference under which to find them there."""
-
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        self._redact = redact
-        self._left = MAX_BUG_REPORTS
-        self._lock = threading.Lock()
-
-    def reference(self) -> str:
-        """A new reference."""
-        return os.urandom(4).hex()
-
-    def write(self, reference: str, error: BaseException) -> None:
-        """The redacted traceback to stderr. Call it after the answer is out: stderr may block."""
-        with self._lock:
-            self._left -= 1
-            if self._left < 0:
-                return
-        text = self.redacted("".join(traceback.format_exception(error)))
-        try:
-            sys.stderr.write(f"internal error, reference {reference}\n{text[-MAX_BUG_CHARS:]}\n")
-            sys.stderr.flush()
-        except (OSError, ValueError, AttributeError):  # closed, or none at all
-            return
-
-    def redacted(self, text: str) -> str:
-        """The text without secrets, or without anything where redaction itself fails."""
-        try:
-            return self._redact(text)
-        except Exception as error:
-            return f"(text withheld: redaction failed with {type(error).__name__})"
 
 
 class CallRunner(Generic[SessionT]):
@@ -3515,6 +3548,7 @@ import binascii
 import bisect
 import codecs
 import configparser
+import copy
 import difflib
 import fnmatch
 import hashlib
@@ -3530,6 +3564,7 @@ import string
 import struct
 import textwrap
 import tomllib
+import unicodedata
 import uuid
 import warnings
 import zipfile
@@ -3539,7 +3574,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Container, Hashable, Iterable
 from contextlib import closing, suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import PurePosixPath, PureWindowsPath
@@ -3594,6 +3629,66 @@ def unresolved_action(files: Collection[str] | None = None) -> str:
         return query_action(where)
     quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in sorted(files))
     return query_action(f"file_path IN ({quoted}) AND {where}", limit=500)
+
+
+# ==================================================================================================
+# appsecgate/covered.py
+# ==================================================================================================
+# Names of files that are secrets: the program knows them by a name in which a placeholder stands for the secret.
+#
+# What comes from the disk or from git is covered where it enters (``workspace``, ``git``), and what goes there is
+# uncovered, so that nothing in between, and nothing that is stored or shown, ever holds the secret. A covered name
+# tells what the real one is to whoever looks at the directory, and to nobody else.
+
+MARK = "[REDACTED:"
+"""What every placeholder begins with."""
+_MOST_PLAIN = 100_000
+"""Names that are remembered to need no cover."""
+
+
+class CoveredNames:
+    """Covers and uncovers project-relative paths, component by component. Safe to share between threads."""
+
+    def __init__(self, mask: Callable[[str], str]) -> None:
+        """``mask``: a name without its secrets, the same each time; two names never give the same one, and none that
+        it gives is its own mask, unless nothing was masked."""
+        self._mask = mask
+        self._real: dict[str, str] = {}
+        self._plain: set[str] = set()
+        """Names that need no cover: most come again and again."""
+
+    def shown(self, path: str) -> str:
+        """The path as the program knows it."""
+        names = path.split("/")
+        if self._plain.issuperset(names):
+            return path
+        covered = [self._mask(name) for name in names]
+        if len(self._plain) < _MOST_PLAIN:
+            self._plain.update(old for old, new in zip(names, covered, strict=True) if old == new)
+        if covered == names:
+            return path
+        self._real.update((new, old) for new, old in zip(covered, names, strict=True) if new != old)
+        return "/".join(covered)
+
+    def real(self, path: str, entries: Callable[[str], Iterable[str]]) -> str:
+        """The path as the disk knows it; ``entries`` gives the names in a directory, which is asked for at need.
+
+        A component of which nobody knows stays as it is.
+        """
+        if MARK not in path:
+            return path
+        names: list[str] = []
+        for name in path.split("/"):
+            if MARK in name and name not in self._real:
+                for entry in entries("/".join(names)):
+                    self.shown(entry)
+            names.append(self._real.get(name, name))
+        return "/".join(names)
+
+
+def glob_of(path: str) -> str:
+    """A covered path as a shell pattern that matches it: ``[`` begins a set of characters there."""
+    return path.replace(MARK, f"[[]{MARK[1:]}")
 
 
 # ==================================================================================================
@@ -3849,6 +3944,81 @@ FILES['rules/bash.json'] = r'''{
     },
     {
      "pattern": "eval \"$(wget ...)\""
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$GET ... | $SH ..."
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$GET",
+        "regex": "^(\\S*/)?(curl|wget)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "^(\\S*/)?((ba|z|da|k|a|fi)?sh|python[0-9.]*|perl|ruby|node)$"
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$GET ... | $PRE $SH ..."
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$GET",
+        "regex": "^(\\S*/)?(curl|wget)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$PRE",
+        "regex": "^(\\S*/)?(sudo|doas|env|exec|command|nice|nohup)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "^(\\S*/)?((ba|z|da|k|a|fi)?sh|python[0-9.]*|perl|ruby|node)$"
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$GET ... | $PRE $OPT $SH ..."
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$GET",
+        "regex": "^(\\S*/)?(curl|wget)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$PRE",
+        "regex": "^(\\S*/)?(sudo|doas|env|exec|command|nice|nohup)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$OPT",
+        "regex": "^-"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "^(\\S*/)?((ba|z|da|k|a|fi)?sh|python[0-9.]*|perl|ruby|node)$"
+       }
+      }
+     ]
     }
    ]
   },
@@ -5438,6 +5608,12 @@ FILES['rules/java.json'] = r'''{
         },
         {
          "pattern": "Runtime.getRuntime().exec($CMD, ...)"
+        },
+        {
+         "pattern": "(java.lang.Runtime $R).exec($CMD, ...)"
+        },
+        {
+         "pattern": "$_.Runtime.getRuntime().exec($CMD, ...)"
         }
        ]
       },
@@ -5479,6 +5655,18 @@ FILES['rules/java.json'] = r'''{
         },
         {
          "pattern": "$R.exec(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}, ...)"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...})"
         }
        ]
       },
@@ -5505,6 +5693,18 @@ FILES['rules/java.json'] = r'''{
       },
       {
        "pattern-not": "$R.exec(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...}, ...)"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...})"
       }
      ]
     },
@@ -5520,6 +5720,9 @@ FILES['rules/java.json'] = r'''{
         },
         {
          "pattern": "$_.command($A)"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder($A)"
         }
        ]
       },
@@ -6106,6 +6309,39 @@ FILES['rules/java.json'] = r'''{
     },
     {
      "pattern": "Hashing.sha1()"
+    },
+    {
+     "pattern": "$_.MessageDigest.getInstance(\"=~/^(?i)(md2|md4|md5|sha-?1|sha)$/\", ...)"
+    },
+    {
+     "pattern": "$_.Mac.getInstance(\"=~/^(?i)hmac(md5|sha-?1)$/\", ...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.md5Hex(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.sha1Hex(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.md5(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.sha1(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.getMd5Digest(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.getSha1Digest(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.shaHex(...)"
+    },
+    {
+     "pattern": "$_.Hashing.md5()"
+    },
+    {
+     "pattern": "$_.Hashing.sha1()"
     }
    ]
   },
@@ -6131,7 +6367,14 @@ FILES['rules/java.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use AES/GCM/NoPadding."
    },
-   "pattern": "Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
+   "pattern-either": [
+    {
+     "pattern": "Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
+    },
+    {
+     "pattern": "$_.Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
+    }
+   ]
   },
   {
    "id": "java-unsafe-deserialization",
@@ -6445,12 +6688,6 @@ FILES['rules/javascript.json'] = r'''{
         },
         {
          "pattern": "$CP.execSync($CMD, ...)"
-        },
-        {
-         "pattern": "$CP[\"exec\"]($CMD, ...)"
-        },
-        {
-         "pattern": "$CP[\"execSync\"]($CMD, ...)"
         }
        ]
       },
@@ -6542,9 +6779,6 @@ FILES['rules/javascript.json'] = r'''{
         },
         {
          "pattern-inside": "const $P = execSync;\n..."
-        },
-        {
-         "pattern-inside": "const $P = $_[\"exec\"];\n..."
         }
        ]
       },
@@ -6662,6 +6896,73 @@ FILES['rules/javascript.json'] = r'''{
       }
      ]
     }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$CP[\"exec\"]($CMD, ...)"
+          },
+          {
+           "pattern": "$CP[\"execSync\"]($CMD, ...)"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$_(\"...\", ...)"
+        },
+        {
+         "pattern-not": "$_(shellQuote.quote(...), ...)"
+        },
+        {
+         "pattern-not": "$_(quote([...]), ...)"
+        },
+        {
+         "pattern-not": "$_(shellescape(...), ...)"
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$CP",
+          "regex": "(?i)^(?:require\\(['\\\"](?:node:)?child_process['\\\"]\\)|child_?process|cp|await import\\(.*child_process.*\\))$"
+         }
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern": "$P($CMD, ...)"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "const $P = $_[\"exec\"];\n..."
+          }
+         ]
+        },
+        {
+         "pattern-not": "$_(\"...\", ...)"
+        },
+        {
+         "pattern-not": "$_(shellQuote.quote(...), ...)"
+        },
+        {
+         "pattern-not": "$_(quote([...]), ...)"
+        },
+        {
+         "pattern-not": "$_(shellescape(...), ...)"
+        }
+       ]
+      }
+     ]
+    }
    ]
   },
   {
@@ -6703,15 +7004,6 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "$EL.srcdoc = $HTML"
       },
       {
-       "pattern": "$EL[\"innerHTML\"] = $HTML"
-      },
-      {
-       "pattern": "$EL[\"outerHTML\"] = $HTML"
-      },
-      {
-       "pattern": "$EL[\"srcdoc\"] = $HTML"
-      },
-      {
        "pattern": "$EL.innerHTML += $HTML"
       },
       {
@@ -6742,16 +7034,10 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "$EL.insertAdjacentHTML($WHERE, $HTML)"
       },
       {
-       "pattern": "$EL[\"insertAdjacentHTML\"]($WHERE, $HTML)"
-      },
-      {
        "pattern": "document.write($HTML, ...)"
       },
       {
        "pattern": "document.writeln($HTML, ...)"
-      },
-      {
-       "pattern": "document[\"write\"]($HTML, ...)"
       },
       {
        "pattern": "$EL.setHTMLUnsafe($HTML)"
@@ -6819,27 +7105,6 @@ FILES['rules/javascript.json'] = r'''{
      "pattern-not": "$EL.$PROP += $_.map($_ => escapeHtml($_)).join(\"...\")"
     },
     {
-     "pattern-not": "$EL[\"...\"] = \"...\""
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = $_.sanitize(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = $_.escape(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = escapeHtml(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = escapeHTML(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = sanitizeHtml(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = $_.map($_ => escapeHtml($_)).join(\"...\")"
-    },
-    {
      "pattern-not": "$_(\"...\")"
     },
     {
@@ -6889,6 +7154,109 @@ FILES['rules/javascript.json'] = r'''{
     },
     {
      "pattern-not": "<$TAG dangerouslySetInnerHTML={{__html: $_.escape(...)}} />"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$EL[\"innerHTML\"] = $HTML"
+          },
+          {
+           "pattern": "$EL[\"outerHTML\"] = $HTML"
+          },
+          {
+           "pattern": "$EL[\"srcdoc\"] = $HTML"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = \"...\""
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = $_.sanitize(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = $_.escape(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = escapeHtml(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = escapeHTML(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = sanitizeHtml(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = $_.map($_ => escapeHtml($_)).join(\"...\")"
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$EL[\"insertAdjacentHTML\"]($WHERE, $HTML)"
+          },
+          {
+           "pattern": "document[\"write\"]($HTML, ...)"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$_(\"...\")"
+        },
+        {
+         "pattern-not": "$_($_.sanitize(...))"
+        },
+        {
+         "pattern-not": "$_($_.escape(...))"
+        },
+        {
+         "pattern-not": "$_(escapeHtml(...))"
+        },
+        {
+         "pattern-not": "$_(escapeHTML(...))"
+        },
+        {
+         "pattern-not": "$_(sanitizeHtml(...))"
+        },
+        {
+         "pattern-not": "$_($_.map($_ => escapeHtml($_)).join(\"...\"))"
+        },
+        {
+         "pattern-not": "$_($_, \"...\")"
+        },
+        {
+         "pattern-not": "$_($_, $_.sanitize(...))"
+        },
+        {
+         "pattern-not": "$_($_, $_.escape(...))"
+        },
+        {
+         "pattern-not": "$_($_, escapeHtml(...))"
+        },
+        {
+         "pattern-not": "$_($_, escapeHTML(...))"
+        },
+        {
+         "pattern-not": "$_($_, sanitizeHtml(...))"
+        },
+        {
+         "pattern-not": "$_($_, $_.map($_ => escapeHtml($_)).join(\"...\"))"
+        }
+       ]
+      }
+     ]
     }
    ]
   },
@@ -7042,100 +7410,188 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "patterns": [
+       "pattern-either": [
         {
-         "pattern-either": [
+         "pattern": "`...${$V}...`"
+        },
+        {
+         "pattern": "$_ + $V"
+        },
+        {
+         "pattern": "$V + $_"
+        },
+        {
+         "pattern": "$_.concat(..., $V, ...)"
+        },
+        {
+         "pattern": "[..., $V, ...].join(...)"
+        },
+        {
+         "pattern": "$_.replace($_, $V)"
+        },
+        {
+         "pattern": "$_.replaceAll($_, $V)"
+        },
+        {
+         "pattern": "util.format($_, ..., $V, ...)"
+        },
+        {
+         "patterns": [
           {
-           "pattern": "`...${$V}...`"
+           "pattern": "$F(...)"
           },
           {
-           "pattern": "$_ + $V"
-          },
-          {
-           "pattern": "$V + $_"
-          },
-          {
-           "pattern": "$_.concat(..., $V, ...)"
-          },
-          {
-           "pattern": "[..., $V, ...].join(...)"
-          },
-          {
-           "pattern": "$_.replace($_, $V)"
-          },
-          {
-           "pattern": "$_.replaceAll($_, $V)"
-          },
-          {
-           "pattern": "util.format($_, ..., $V, ...)"
+           "pattern-either": [
+            {
+             "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+            }
+           ]
           }
          ]
         },
         {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "$_.query($G, ...)"
+            },
+            {
+             "pattern": "$_.execute($G, ...)"
+            }
+           ]
+          },
+          {
+           "pattern-either": [
+            {
+             "pattern-inside": "const $G = `...${$V}...`;\n..."
+            },
+            {
+             "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
+            },
+            {
+             "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
+            }
+           ]
+          },
+          {
+           "focus-metavariable": "$G"
+          }
+         ]
         }
        ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "parseInt(...)"
+         },
+         {
+          "pattern-not": "Number(...)"
+         },
+         {
+          "pattern-not": "$_.length"
+         },
+         {
+          "pattern-not": "$_.escape(...)"
+         },
+         {
+          "pattern-not": "$_.escapeId(...)"
+         },
+         {
+          "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+         },
+         {
+          "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...).slice(...)"
+         },
+         {
+          "pattern-not": "+$_"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "`...`"
+         }
+        ]
+       }
       },
       {
        "pattern-not-inside": {
@@ -7143,139 +7599,49 @@ FILES['rules/javascript.json'] = r'''{
          {
           "pattern-either": [
            {
-            "pattern": "const $V = parseInt(...);\n..."
+            "pattern": "$V = parseInt(...);\n..."
            },
            {
-            "pattern": "let $V = parseInt(...);\n..."
+            "pattern": "$V = Number(...);\n..."
            },
            {
-            "pattern": "var $V = parseInt(...);\n..."
+            "pattern": "$V = $_.length;\n..."
            },
            {
-            "pattern": "const $V = Number(...);\n..."
+            "pattern": "$V = $_.escape(...);\n..."
            },
            {
-            "pattern": "let $V = Number(...);\n..."
+            "pattern": "$V = $_.escapeId(...);\n..."
            },
            {
-            "pattern": "var $V = Number(...);\n..."
+            "pattern": "$V = $_.map(() => \"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "const $V = $_.length;\n..."
+            "pattern": "$V = $_.map($_ => \"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "let $V = $_.length;\n..."
+            "pattern": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
            },
            {
-            "pattern": "var $V = $_.length;\n..."
+            "pattern": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
            },
            {
-            "pattern": "const $V = $_.escape(...);\n..."
+            "pattern": "$V = Array(...).fill(\"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "let $V = $_.escape(...);\n..."
+            "pattern": "$V = new Array(...).fill(\"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "var $V = $_.escape(...);\n..."
+            "pattern": "$V = \"...\".repeat(...);\n..."
            },
            {
-            "pattern": "const $V = $_.escapeId(...);\n..."
+            "pattern": "$V = Array.from(..., () => \"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "let $V = $_.escapeId(...);\n..."
+            "pattern": "$V = \"...\".repeat(...).slice(...);\n..."
            },
            {
-            "pattern": "var $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "const $V = +$_;\n..."
-           },
-           {
-            "pattern": "let $V = +$_;\n..."
-           },
-           {
-            "pattern": "var $V = +$_;\n..."
+            "pattern": "$V = +$_;\n..."
            }
           ]
          },
@@ -7536,704 +7902,6 @@ FILES['rules/javascript.json'] = r'''{
        }
       }
      ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "pattern": "$F(...)"
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "const $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "let $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "var $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "const $V = Number(...);\n..."
-           },
-           {
-            "pattern": "let $V = Number(...);\n..."
-           },
-           {
-            "pattern": "var $V = Number(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.length;\n..."
-           },
-           {
-            "pattern": "let $V = $_.length;\n..."
-           },
-           {
-            "pattern": "var $V = $_.length;\n..."
-           },
-           {
-            "pattern": "const $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "const $V = +$_;\n..."
-           },
-           {
-            "pattern": "let $V = +$_;\n..."
-           },
-           {
-            "pattern": "var $V = +$_;\n..."
-           }
-          ]
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
-         }
-        ]
-       }
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "pattern": "$G"
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "$_.query($G, ...)"
-          },
-          {
-           "pattern-inside": "$_.execute($G, ...)"
-          }
-         ]
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "const $G = `...${$V}...`;\n..."
-          },
-          {
-           "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
-          },
-          {
-           "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "const $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "let $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "var $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "const $V = Number(...);\n..."
-           },
-           {
-            "pattern": "let $V = Number(...);\n..."
-           },
-           {
-            "pattern": "var $V = Number(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.length;\n..."
-           },
-           {
-            "pattern": "let $V = $_.length;\n..."
-           },
-           {
-            "pattern": "var $V = $_.length;\n..."
-           },
-           {
-            "pattern": "const $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "const $V = +$_;\n..."
-           },
-           {
-            "pattern": "let $V = +$_;\n..."
-           },
-           {
-            "pattern": "var $V = +$_;\n..."
-           }
-          ]
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
-         }
-        ]
-       }
-      }
-     ]
     }
    ],
    "pattern-sinks": [
@@ -8254,19 +7922,10 @@ FILES['rules/javascript.json'] = r'''{
          "pattern": "$DB.prepare($SQL)"
         },
         {
-         "pattern": "$DB[\"query\"]($SQL, ...)"
-        },
-        {
-         "pattern": "$DB[\"execute\"]($SQL, ...)"
-        },
-        {
          "pattern": "$DB.query({..., sql: $SQL, ...}, ...)"
         },
         {
          "pattern": "$DB.query({..., text: $SQL, ...}, ...)"
-        },
-        {
-         "pattern": "$DB[\"raw\"]($SQL, ...)"
         }
        ]
       },
@@ -8288,6 +7947,34 @@ FILES['rules/javascript.json'] = r'''{
     },
     {
      "pattern": "$DB.escapeId(...)"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$DB[\"query\"]($SQL, ...)"
+        },
+        {
+         "pattern": "$DB[\"execute\"]($SQL, ...)"
+        },
+        {
+         "pattern": "$DB[\"raw\"]($SQL, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "focus-metavariable": "$SQL"
+      }
+     ]
     }
    ]
   },
@@ -8755,34 +8442,17 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern-either": [
-        {
-         "pattern": "$X.rejectUnauthorized = $V"
-        },
-        {
-         "pattern": "$X[\"rejectUnauthorized\"] = $V"
-        }
-       ]
+       "pattern": "$X.rejectUnauthorized = $V"
       },
       {
        "pattern-not": "$X.rejectUnauthorized = true"
-      },
-      {
-       "pattern-not": "$X[\"rejectUnauthorized\"] = true"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern-either": [
-        {
-         "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = $V"
-        },
-        {
-         "pattern": "process.env[\"NODE_TLS_REJECT_UNAUTHORIZED\"] = $V"
-        }
-       ]
+       "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = $V"
       },
       {
        "pattern-not": "$_ = \"1\""
@@ -8794,6 +8464,35 @@ FILES['rules/javascript.json'] = r'''{
     },
     {
      "pattern": "{..., checkServerIdentity: () => undefined, ...}"
+    }
+   ],
+   "parts": [
+    {
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern": "$X[\"rejectUnauthorized\"] = $V"
+        },
+        {
+         "pattern-not": "$X[\"rejectUnauthorized\"] = true"
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern": "process.env[\"NODE_TLS_REJECT_UNAUTHORIZED\"] = $V"
+        },
+        {
+         "pattern-not": "$_ = \"1\""
+        },
+        {
+         "pattern-not": "$_ = 1"
+        }
+       ]
+      }
+     ]
     }
    ]
   },
@@ -8838,10 +8537,15 @@ FILES['rules/javascript.json'] = r'''{
      "pattern": "createHmac(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
     },
     {
-     "pattern": "$C[\"createHash\"](\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
-    },
-    {
      "pattern": "$C.hash(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern": "$C[\"createHash\"](\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
     }
    ]
   }
@@ -9230,35 +8934,6 @@ FILES['rules/php.json'] = r'''{
         },
         {
          "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
-        },
-        {
-         "patterns": [
-          {
-           "pattern": "$F($CMD, ...)"
-          },
-          {
-           "pattern-either": [
-            {
-             "pattern-inside": "$F = \"system\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"exec\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"shell_exec\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"passthru\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"popen\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"proc_open\";\n..."
-            }
-           ]
-          }
-         ]
         }
        ]
       },
@@ -9455,35 +9130,6 @@ FILES['rules/php.json'] = r'''{
           },
           {
            "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
-          },
-          {
-           "patterns": [
-            {
-             "pattern": "$F($CMD, ...)"
-            },
-            {
-             "pattern-either": [
-              {
-               "pattern-inside": "$F = \"system\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"shell_exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"passthru\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"popen\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"proc_open\";\n..."
-              }
-             ]
-            }
-           ]
           }
          ]
         },
@@ -9638,35 +9284,6 @@ FILES['rules/php.json'] = r'''{
           },
           {
            "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
-          },
-          {
-           "patterns": [
-            {
-             "pattern": "$F($CMD, ...)"
-            },
-            {
-             "pattern-either": [
-              {
-               "pattern-inside": "$F = \"system\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"shell_exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"passthru\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"popen\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"proc_open\";\n..."
-              }
-             ]
-            }
-           ]
           }
          ]
         },
@@ -9722,6 +9339,342 @@ FILES['rules/php.json'] = r'''{
       },
       {
        "pattern-not": "proc_open([$Q0, ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...], ...)"
+      }
+     ]
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "patterns": [
+            {
+             "pattern": "$F($CMD, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$F = \"system\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"shell_exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"passthru\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"popen\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"proc_open\";\n..."
+              }
+             ]
+            }
+           ]
+          }
+         ]
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "patterns": [
+              {
+               "pattern": "$F($CMD, ...)"
+              },
+              {
+               "pattern-either": [
+                {
+                 "pattern-inside": "$F = \"system\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"shell_exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"passthru\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"popen\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"proc_open\";\n..."
+                }
+               ]
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "metavariable-pattern": {
+            "metavariable": "$CMD",
+            "patterns": [
+             {
+              "pattern-either": [
+               {
+                "pattern": "$Q19 . $V"
+               },
+               {
+                "pattern": "$V . $Q20"
+               }
+              ]
+             },
+             {
+              "pattern-not-inside": "escapeshellarg(...)"
+             },
+             {
+              "pattern-not-inside": "intval(...)"
+             },
+             {
+              "pattern-not-inside": "(int) $Q21"
+             },
+             {
+              "pattern-not-inside": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+             },
+             {
+              "metavariable-pattern": {
+               "metavariable": "$V",
+               "patterns": [
+                {
+                 "pattern": "$V"
+                },
+                {
+                 "pattern-not": "\"...\""
+                },
+                {
+                 "pattern-not": "escapeshellarg(...)"
+                },
+                {
+                 "pattern-not": "intval(...)"
+                },
+                {
+                 "pattern-not": "(int) $Q22"
+                },
+                {
+                 "pattern-not": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+                },
+                {
+                 "pattern-not": "$Q23 . $Q24"
+                }
+               ]
+              }
+             }
+            ]
+           }
+          }
+         ]
+        },
+        {
+         "pattern-not-inside": {
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "$V = escapeshellarg(...);\n..."
+             },
+             {
+              "pattern": "$V = intval(...);\n..."
+             },
+             {
+              "pattern": "$V = (int) $Q25;\n..."
+             },
+             {
+              "pattern": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n..."
+             }
+            ]
+           },
+           {
+            "pattern-not": "$V = escapeshellarg(...);\n...\n$V = $Q26;\n..."
+           },
+           {
+            "pattern-not": "$V = intval(...);\n...\n$V = $Q27;\n..."
+           },
+           {
+            "pattern-not": "$V = (int) $Q28;\n...\n$V = $Q29;\n..."
+           },
+           {
+            "pattern-not": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n...\n$V = $Q30;\n..."
+           },
+           {
+            "pattern-not": "$V = escapeshellarg(...);\n...\n$V .= $Q31;\n..."
+           },
+           {
+            "pattern-not": "$V = intval(...);\n...\n$V .= $Q32;\n..."
+           },
+           {
+            "pattern-not": "$V = (int) $Q33;\n...\n$V .= $Q34;\n..."
+           },
+           {
+            "pattern-not": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n...\n$V .= $Q35;\n..."
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "patterns": [
+              {
+               "pattern": "$F($CMD, ...)"
+              },
+              {
+               "pattern-either": [
+                {
+                 "pattern-inside": "$F = \"system\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"shell_exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"passthru\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"popen\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"proc_open\";\n..."
+                }
+               ]
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "pattern-inside": "$CMD .= $V;\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "escapeshellarg(...)"
+           },
+           {
+            "pattern-not": "intval(...)"
+           },
+           {
+            "pattern-not": "(int) $Q36"
+           },
+           {
+            "pattern-not": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+           },
+           {
+            "pattern-not": "$Q37 . $Q38"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "\"system\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"exec\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"shell_exec\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"passthru\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"popen\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"proc_open\"($CMD, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern": "$CMD"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "escapeshellarg(...)"
+           },
+           {
+            "pattern-not": "escapeshellcmd(...)"
+           }
+          ]
+         }
+        }
+       ]
+      }
+     ]
+    },
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
+       "pattern": "`...${$V}...`"
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "escapeshellarg(...)"
+         }
+        ]
+       }
+      },
+      {
+       "pattern-not-inside": "$V = escapeshellarg(...);\n..."
       }
      ]
     }
@@ -11337,10 +11290,168 @@ FILES['rules/python.json'] = r'''{
          "pattern": "pty.spawn($CMD, ...)"
         },
         {
-         "pattern": "getattr(os, \"system\")($CMD)"
+         "pattern": "posix.system($CMD)"
         },
         {
-         "pattern": "getattr(os, \"popen\")($CMD, ...)"
+         "pattern": "os.system(command=$CMD)"
+        },
+        {
+         "pattern": "os.popen(cmd=$CMD, ...)"
+        },
+        {
+         "pattern": "__import__(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "__import__(\"os\").popen($CMD, ...)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
+        "patterns": [
+         {
+          "pattern": "$CMD"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "shlex.quote(...)"
+         },
+         {
+          "pattern-not": "shlex.join(...)"
+         },
+         {
+          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+         },
+         {
+          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+         },
+         {
+          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "f\"...\""
+         },
+         {
+          "pattern-not": "\"...\".format(...)"
+         },
+         {
+          "pattern-not": "\"...\" % $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+            },
+            {
+             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            }
+           ]
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$F",
+            "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+           }
+          }
+         ]
+        },
+        {
+         "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+        }
+       ]
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+       }
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
+        "patterns": [
+         {
+          "pattern": "$CMD"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "shlex.quote(...)"
+         },
+         {
+          "pattern-not": "shlex.join(...)"
+         },
+         {
+          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+         },
+         {
+          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+         },
+         {
+          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "f\"...\""
+         },
+         {
+          "pattern-not": "\"...\".format(...)"
+         },
+         {
+          "pattern-not": "\"...\" % $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "os.system($CMD)"
+        },
+        {
+         "pattern": "os.popen($CMD, ...)"
+        },
+        {
+         "pattern": "commands.getoutput($CMD)"
+        },
+        {
+         "pattern": "pty.spawn($CMD, ...)"
         },
         {
          "pattern": "posix.system($CMD)"
@@ -11350,227 +11461,153 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "os.popen(cmd=$CMD, ...)"
-        }
-       ]
-      },
-      {
-       "pattern-not": "$_(\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(shlex.quote(...), ...)"
-      },
-      {
-       "pattern-not": "$_(shlex.join(...), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
-      },
-      {
-       "pattern-not": "$_($_ + $_, ...)"
-      },
-      {
-       "pattern-not": "$_(f\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".format(...), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\" % $_, ...)"
-      },
-      {
-       "pattern-not": "$_(command=\"...\")"
-      },
-      {
-       "pattern-not": "$_(command=shlex.quote(...))"
-      },
-      {
-       "pattern-not": "$_(command=shlex.join(...))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".join(shlex.quote($_) for $_ in $_))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".join([shlex.quote($_) for $_ in $_]))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".join(map(shlex.quote, $_)))"
-      },
-      {
-       "pattern-not": "$_(command=$_ + $_)"
-      },
-      {
-       "pattern-not": "$_(command=f\"...\")"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".format(...))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\" % $_)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=shlex.quote(...), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=shlex.join(...), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".join(shlex.quote($_) for $_ in $_), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".join(map(shlex.quote, $_)), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=$_ + $_, ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=f\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".format(...), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\" % $_, ...)"
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
+        },
         {
-         "pattern-either": [
+         "patterns": [
           {
-           "pattern": "os.system($CMD)"
+           "pattern-either": [
+            {
+             "patterns": [
+              {
+               "pattern-either": [
+                {
+                 "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+                },
+                {
+                 "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+                }
+               ]
+              },
+              {
+               "metavariable-regex": {
+                "metavariable": "$F",
+                "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+               }
+              }
+             ]
+            },
+            {
+             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            }
+           ]
           },
           {
-           "pattern": "os.popen($CMD, ...)"
+           "metavariable-regex": {
+            "metavariable": "$SH",
+            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+           }
           },
           {
-           "pattern": "commands.getoutput($CMD)"
-          },
-          {
-           "pattern": "pty.spawn($CMD, ...)"
-          },
-          {
-           "pattern": "getattr(os, \"system\")($CMD)"
-          },
-          {
-           "pattern": "getattr(os, \"popen\")($CMD, ...)"
-          },
-          {
-           "pattern": "posix.system($CMD)"
-          },
-          {
-           "pattern": "os.system(command=$CMD)"
-          },
-          {
-           "pattern": "os.popen(cmd=$CMD, ...)"
+           "metavariable-regex": {
+            "metavariable": "$FLAG",
+            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+           }
           }
          ]
         },
         {
-         "metavariable-pattern": {
-          "metavariable": "$CMD",
-          "patterns": [
-           {
-            "pattern-either": [
-             {
-              "pattern": "f\"...{$V}...\""
-             },
-             {
-              "pattern": "$_ + $V"
-             },
-             {
-              "pattern": "$V + $_"
-             },
-             {
-              "pattern": "$_.format(..., $V, ...)"
-             },
-             {
-              "pattern": "$_.format(..., $_=$V, ...)"
-             },
-             {
-              "pattern": "$_ % $V"
-             },
-             {
-              "pattern": "$_ % (..., $V, ...)"
-             }
-            ]
-           },
-           {
-            "pattern-not-inside": "shlex.quote(...)"
-           },
-           {
-            "pattern-not-inside": "shlex.join(...)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
-           },
-           {
-            "metavariable-pattern": {
-             "metavariable": "$V",
-             "patterns": [
-              {
-               "pattern": "$V"
-              },
-              {
-               "pattern-not": "\"...\""
-              },
-              {
-               "pattern-not": "shlex.quote(...)"
-              },
-              {
-               "pattern-not": "shlex.join(...)"
-              },
-              {
-               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-              },
-              {
-               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-              },
-              {
-               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-              },
-              {
-               "pattern-not": "$_ + $_"
-              },
-              {
-               "pattern-not": "f\"...\""
-              },
-              {
-               "pattern-not": "\"...\".format(...)"
-              },
-              {
-               "pattern-not": "\"...\" % $_"
-              },
-              {
-               "pattern-not": "($_, ...)"
-              }
-             ]
-            }
-           }
-          ]
-         }
+         "pattern": "__import__(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "__import__(\"os\").popen($CMD, ...)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
         }
        ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "f\"...{$V}...\""
+           },
+           {
+            "pattern": "$_ + $V"
+           },
+           {
+            "pattern": "$V + $_"
+           },
+           {
+            "pattern": "$_.format(..., $V, ...)"
+           },
+           {
+            "pattern": "$_.format(..., $_=$V, ...)"
+           },
+           {
+            "pattern": "$_ % $V"
+           },
+           {
+            "pattern": "$_ % (..., $V, ...)"
+           }
+          ]
+         },
+         {
+          "pattern-not-inside": "shlex.quote(...)"
+         },
+         {
+          "pattern-not-inside": "shlex.join(...)"
+         },
+         {
+          "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+         },
+         {
+          "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+         },
+         {
+          "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$V",
+           "patterns": [
+            {
+             "pattern": "$V"
+            },
+            {
+             "pattern-not": "\"...\""
+            },
+            {
+             "pattern-not": "shlex.quote(...)"
+            },
+            {
+             "pattern-not": "shlex.join(...)"
+            },
+            {
+             "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+            },
+            {
+             "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+            },
+            {
+             "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+            },
+            {
+             "pattern-not": "$_ + $_"
+            },
+            {
+             "pattern-not": "f\"...\""
+            },
+            {
+             "pattern-not": "\"...\".format(...)"
+            },
+            {
+             "pattern-not": "\"...\" % $_"
+            },
+            {
+             "pattern-not": "($_, ...)"
+            }
+           ]
+          }
+         }
+        ]
+       }
       },
       {
        "pattern-not-inside": {
@@ -11646,12 +11683,6 @@ FILES['rules/python.json'] = r'''{
          "pattern": "pty.spawn($CMD, ...)"
         },
         {
-         "pattern": "getattr(os, \"system\")($CMD)"
-        },
-        {
-         "pattern": "getattr(os, \"popen\")($CMD, ...)"
-        },
-        {
          "pattern": "posix.system($CMD)"
         },
         {
@@ -11659,6 +11690,18 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "os.popen(cmd=$CMD, ...)"
+        },
+        {
+         "pattern": "__import__(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "__import__(\"os\").popen($CMD, ...)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
         }
        ]
       },
@@ -11684,288 +11727,41 @@ FILES['rules/python.json'] = r'''{
        "pattern-not-inside": "$CMD += \"...\".join(map(shlex.quote, $_))\n..."
       }
      ]
-    },
+    }
+   ],
+   "parts": [
     {
+     "options": {
+      "symbolic_propagation": true
+     },
      "patterns": [
       {
-       "patterns": [
-        {
-         "pattern-either": [
-          {
-           "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-          },
-          {
-           "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-          },
-          {
-           "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
-          }
-         ]
-        },
-        {
-         "metavariable-regex": {
-          "metavariable": "$F",
-          "regex": "^(?:exec|spawn|posix_spawn|pty)"
-         }
-        },
-        {
-         "metavariable-regex": {
-          "metavariable": "$SH",
-          "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-         }
-        },
-        {
-         "metavariable-regex": {
-          "metavariable": "$FLAG",
-          "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-         }
-        }
-       ]
+       "pattern": "getattr(os, \"=~/^(system|popen)$/\")($CMD, ...)"
       },
       {
-       "pattern-not": "$_(..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, shlex.quote(...), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, shlex.join(...), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, $_ + $_, ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, f\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".format(...), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\" % $_, ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\", ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, shlex.quote(...), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, shlex.join(...), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, $_ + $_, ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, f\"...\", ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".format(...), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\" % $_, ...], ...)"
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "patterns": [
-          {
-           "pattern-either": [
-            {
-             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-            },
-            {
-             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-            },
-            {
-             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
-            }
-           ]
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$F",
-            "regex": "^(?:exec|spawn|posix_spawn|pty)"
-           }
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$SH",
-            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-           }
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$FLAG",
-            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-           }
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$CMD",
-          "patterns": [
-           {
-            "pattern-either": [
-             {
-              "pattern": "f\"...{$V}...\""
-             },
-             {
-              "pattern": "$_ + $V"
-             },
-             {
-              "pattern": "$V + $_"
-             },
-             {
-              "pattern": "$_.format(..., $V, ...)"
-             },
-             {
-              "pattern": "$_.format(..., $_=$V, ...)"
-             },
-             {
-              "pattern": "$_ % $V"
-             },
-             {
-              "pattern": "$_ % (..., $V, ...)"
-             }
-            ]
-           },
-           {
-            "pattern-not-inside": "shlex.quote(...)"
-           },
-           {
-            "pattern-not-inside": "shlex.join(...)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
-           },
-           {
-            "metavariable-pattern": {
-             "metavariable": "$V",
-             "patterns": [
-              {
-               "pattern": "$V"
-              },
-              {
-               "pattern-not": "\"...\""
-              },
-              {
-               "pattern-not": "shlex.quote(...)"
-              },
-              {
-               "pattern-not": "shlex.join(...)"
-              },
-              {
-               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-              },
-              {
-               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-              },
-              {
-               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-              },
-              {
-               "pattern-not": "$_ + $_"
-              },
-              {
-               "pattern-not": "f\"...\""
-              },
-              {
-               "pattern-not": "\"...\".format(...)"
-              },
-              {
-               "pattern-not": "\"...\" % $_"
-              },
-              {
-               "pattern-not": "($_, ...)"
-              }
-             ]
-            }
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
         "patterns": [
          {
-          "pattern-either": [
-           {
-            "pattern": "$V = shlex.quote(...)\n..."
-           },
-           {
-            "pattern": "$V = shlex.join(...)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(map(shlex.quote, $_))\n..."
-           }
-          ]
+          "pattern": "$CMD"
          },
          {
-          "pattern-not": "$V = shlex.quote(...)\n...\n$V = $_\n..."
+          "pattern-not": "\"...\""
          },
          {
-          "pattern-not": "$V = shlex.quote(...)\n...\n$V += $_\n..."
+          "pattern-not": "shlex.quote(...)"
          },
          {
-          "pattern-not": "$V = shlex.join(...)\n...\n$V = $_\n..."
+          "pattern-not": "shlex.join(...)"
          },
          {
-          "pattern-not": "$V = shlex.join(...)\n...\n$V += $_\n..."
+          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
          },
          {
-          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V = $_\n..."
+          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
          },
          {
-          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V += $_\n..."
+          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
          }
         ]
        }
@@ -12624,7 +12420,7 @@ FILES['rules/python.json'] = r'''{
     {
      "patterns": [
       {
-       "patterns": [
+       "pattern-either": [
         {
          "pattern-either": [
           {
@@ -12666,79 +12462,96 @@ FILES['rules/python.json'] = r'''{
          ]
         },
         {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "int(...)"
-           },
-           {
-            "pattern-not": "float(...)"
-           },
-           {
-            "pattern-not": "len(...)"
-           },
-           {
-            "pattern-not": "str(int(...))"
-           },
-           {
-            "pattern-not": "str(len(...))"
-           },
-           {
-            "pattern-not": "\"...\" * $_"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
-            "pattern-not": "(\"...\" * $_)[$_:$_]"
-           },
-           {
-            "pattern-not": "(\"...\" * $_).$_(...)"
-           },
-           {
-            "pattern-not": "\"...\".join($_)"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "f\"...\""
-           },
-           {
-            "pattern-not": "\"...\".format(...)"
-           },
-           {
-            "pattern-not": "\"...\" % $_"
-           },
-           {
-            "pattern-not": "($_, ...)"
-           }
-          ]
-         }
+         "patterns": [
+          {
+           "pattern": "$_.execute($G, ...)"
+          },
+          {
+           "pattern-either": [
+            {
+             "pattern-inside": "$G = f\"...{$V}...\"\n..."
+            },
+            {
+             "pattern-inside": "$G = <... $_ + $V ...>\n..."
+            },
+            {
+             "pattern-inside": "$G = <... $V + $_ ...>\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\" % $V\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+            }
+           ]
+          },
+          {
+           "focus-metavariable": "$G"
+          }
+         ]
         }
        ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "int(...)"
+         },
+         {
+          "pattern-not": "float(...)"
+         },
+         {
+          "pattern-not": "len(...)"
+         },
+         {
+          "pattern-not": "str(int(...))"
+         },
+         {
+          "pattern-not": "str(len(...))"
+         },
+         {
+          "pattern-not": "\"...\" * $_"
+         },
+         {
+          "pattern-not": "(\"...\" * $_)[$_:$_]"
+         },
+         {
+          "pattern-not": "(\"...\" * $_).$_(...)"
+         },
+         {
+          "pattern-not": "\"...\".join($_)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "f\"...\""
+         },
+         {
+          "pattern-not": "\"...\".format(...)"
+         },
+         {
+          "pattern-not": "\"...\" % $_"
+         },
+         {
+          "pattern-not": "($_, ...)"
+         }
+        ]
+       }
       },
       {
        "pattern-not-inside": {
@@ -12762,24 +12575,6 @@ FILES['rules/python.json'] = r'''{
            },
            {
             "pattern": "$V = \"...\" * $_\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
            },
            {
             "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
@@ -12827,42 +12622,6 @@ FILES['rules/python.json'] = r'''{
          },
          {
           "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
          },
          {
           "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
@@ -13196,24 +12955,6 @@ FILES['rules/python.json'] = r'''{
             "pattern-not": "\"...\" * $_"
            },
            {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
             "pattern-not": "(\"...\" * $_)[$_:$_]"
            },
            {
@@ -13340,24 +13081,6 @@ FILES['rules/python.json'] = r'''{
             "pattern-not": "\"...\" * $_"
            },
            {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
             "pattern-not": "(\"...\" * $_)[$_:$_]"
            },
            {
@@ -13385,263 +13108,6 @@ FILES['rules/python.json'] = r'''{
          }
         }
        ]
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "pattern": "$G"
-        },
-        {
-         "pattern-inside": "$_.execute($G, ...)"
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "$G = f\"...{$V}...\"\n..."
-          },
-          {
-           "pattern-inside": "$G = <... $_ + $V ...>\n..."
-          },
-          {
-           "pattern-inside": "$G = <... $V + $_ ...>\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\" % $V\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "int(...)"
-           },
-           {
-            "pattern-not": "float(...)"
-           },
-           {
-            "pattern-not": "len(...)"
-           },
-           {
-            "pattern-not": "str(int(...))"
-           },
-           {
-            "pattern-not": "str(len(...))"
-           },
-           {
-            "pattern-not": "\"...\" * $_"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
-            "pattern-not": "(\"...\" * $_)[$_:$_]"
-           },
-           {
-            "pattern-not": "(\"...\" * $_).$_(...)"
-           },
-           {
-            "pattern-not": "\"...\".join($_)"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "f\"...\""
-           },
-           {
-            "pattern-not": "\"...\".format(...)"
-           },
-           {
-            "pattern-not": "\"...\" % $_"
-           },
-           {
-            "pattern-not": "($_, ...)"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "$V = int(...)\n..."
-           },
-           {
-            "pattern": "$V = float(...)\n..."
-           },
-           {
-            "pattern": "$V = len(...)\n..."
-           },
-           {
-            "pattern": "$V = str(int(...))\n..."
-           },
-           {
-            "pattern": "$V = str(len(...))\n..."
-           },
-           {
-            "pattern": "$V = \"...\" * $_\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
-           },
-           {
-            "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
-           },
-           {
-            "pattern": "$V = (\"...\" * $_).$_(...)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join($_)\n..."
-           }
-          ]
-         },
-         {
-          "pattern-not": "$V = int(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = int(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = float(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = float(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = len(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = len(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(int(...))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(int(...))\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(len(...))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(len(...))\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\" * $_\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join($_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join($_)\n...\n$V += $_\n..."
-         }
-        ]
-       }
       }
      ]
     }
@@ -13668,9 +13134,6 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "$DB.mogrify($SQL, ...)"
-        },
-        {
-         "pattern": "getattr($DB, \"execute\")($SQL, ...)"
         },
         {
          "pattern": "$DB.execute(sql=$SQL, ...)"
@@ -13713,6 +13176,24 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "psycopg.sql.SQL(...).format(...)"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
+       "pattern": "getattr($DB, \"=~/^execute(many|script)?$/\")($SQL, ...)"
+      },
+      {
+       "pattern-not": "getattr($DB, $_)(\"...\", ...)"
+      },
+      {
+       "focus-metavariable": "$SQL"
+      }
+     ]
     }
    ]
   },
@@ -13758,9 +13239,6 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "$SESSION.$M(..., verify=\"\", ...)"
-        },
-        {
-         "pattern": "$SESSION.$M(..., **{..., \"verify\": False, ...})"
         },
         {
          "pattern": "$SESSION.$M(..., **dict(..., verify=False, ...))"
@@ -13845,6 +13323,21 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "$CTX.verify_mode = 0"
+    }
+   ],
+   "parts": [
+    {
+     "patterns": [
+      {
+       "pattern": "$SESSION.$M(..., **{..., \"verify\": False, ...})"
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$M",
+        "regex": "^(get|post|put|patch|delete|head|options|request|send|stream|Client|AsyncClient|Session)$"
+       }
+      }
+     ]
     }
    ]
   },
@@ -15050,6 +14543,97 @@ FILES['rules/ruby.json'] = r'''{
     {
      "patterns": [
       {
+       "pattern-either": [
+        {
+         "pattern": "system($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "exec($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "spawn($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "IO.popen($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture2($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture2e($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture3($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.popen3($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.system($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.exec($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.spawn($SH, ..., $FLAG, $CMD, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "system($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "exec($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "spawn($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "IO.popen($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture2($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture2e($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture3($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.popen3($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.system($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.exec($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.spawn($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^['\\\"]?(?:.*/)?(?:ba|da|z|k|a|c)?sh['\\\"]?$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"]?-[a-z]*c['\\\"]?$"
+       }
+      }
+     ]
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
        "patterns": [
         {
          "pattern": "`...#{$V}...`"
@@ -15137,92 +14721,6 @@ FILES['rules/ruby.json'] = r'''{
        }
       }
      ]
-    },
-    {
-     "patterns": [
-      {
-       "pattern-either": [
-        {
-         "pattern": "system($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "exec($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "spawn($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "IO.popen($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.capture2($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.capture2e($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.capture3($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.popen3($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Kernel.system($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Kernel.exec($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Kernel.spawn($SH, ..., $FLAG, $CMD, ...)"
-        }
-       ]
-      },
-      {
-       "pattern-not": "system($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "exec($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "spawn($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "IO.popen($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.capture2($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.capture2e($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.capture3($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.popen3($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Kernel.system($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Kernel.exec($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Kernel.spawn($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$SH",
-        "regex": "(?i)^['\\\"]?(?:.*/)?(?:ba|da|z|k|a|c)?sh['\\\"]?$"
-       }
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$FLAG",
-        "regex": "(?i)^['\\\"]?-[a-z]*c['\\\"]?$"
-       }
-      }
-     ]
     }
    ]
   },
@@ -15289,6 +14787,33 @@ FILES['rules/ruby.json'] = r'''{
       },
       {
        "pattern": "$O.send(:instance_eval, $CODE)"
+      },
+      {
+       "pattern": "send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "$O.send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "public_send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "public_send(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "$O.public_send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "__send__(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "__send__(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "$O.__send__(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "$O.__send__(:eval, $CODE, ...)"
       }
      ]
     },
@@ -15306,6 +14831,24 @@ FILES['rules/ruby.json'] = r'''{
     },
     {
      "pattern-not": "$_.class_eval(\"...\", ...)"
+    },
+    {
+     "pattern-not": "send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "$O.send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "public_send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "$O.public_send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "__send__($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "$O.__send__($_, \"...\", ...)"
     }
    ]
   },
@@ -17866,7 +17409,8 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -17895,6 +17439,11 @@ PLAIN_ASSIGNMENT = re.compile(r"^\s*(?:export\s+|ENV\s+|ARG\s+|set\s+)?([A-Za-z_
 KEY_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 TOKEN_TAIL = re.compile(r"[\w.+/=-]*", re.ASCII)
 STRIPPED = " \t=:\"'`"
+SEAM = re.compile(
+    r"""["'`](?:(?:[\s\\+.&|~()]|(?:#|//)[^\n"'`]{0,200}\n){1,200}+[A-Za-z$@]{0,2})?["'`]+|\\\n[ \t]*+"""
+    r"""|(?<=\w)["'`](?=\w)|\\x([2-7][0-9a-fA-F])|\\u\{?0{0,6}([2-7][0-9a-fA-F])\}?"""
+)
+MOST_SEAMS = 20_000  # between two literals that a program puts together; an escape is one too
 
 
 class OutOfTimeError(Exception):
@@ -17934,10 +17483,11 @@ class Detectors:
     def spans(self, line: str, name: str, lock: bool) -> Iterator[tuple[str, int, int]]:
         """Every (kind, start, end) in a line, counted from 0."""
         keyword = self.keyword_by_type.get(self.file_type(name), self.keyword_default)
-        for offset in range(0, max(len(line), 1), PIECE):
-            piece = line[offset : offset + PIECE + OVERLAP]
-            for kind, start, end in self._piece(piece, keyword, lock):
-                yield kind, offset + start, offset + end
+        return in_pieces(line, lambda piece: self._piece(piece, keyword, lock))
+
+    def pattern_spans(self, line: str) -> Iterator[tuple[str, int, int]]:
+        """The same of the expressions that know a secret by its own form."""
+        return in_pieces(line, self._pattern_spans)
 
     def _piece(self, line: str, keyword: Any, lock: bool) -> Iterator[tuple[str, int, int]]:
         yield from self._pattern_spans(line)
@@ -17979,6 +17529,13 @@ class Detectors:
         return bool(self.sequential(value) or self.templated(value)) or not re.search(r"[A-Za-z]|\d{6}", value)
 
 
+def in_pieces(line: str, look: Callable[[str], Iterator[tuple[str, int, int]]]) -> Iterator[tuple[str, int, int]]:
+    """What a look finds in each piece of a line, counted from the line's start."""
+    for offset in range(0, max(len(line), 1), PIECE):
+        for kind, start, end in look(line[offset : offset + PIECE + OVERLAP]):
+            yield kind, offset + start, offset + end
+
+
 def secret_span(match: re.Match[str]) -> tuple[int, int]:
     """A group is the secret only where it is not merely a prefix; blanks and quotes round a match are none of
     it."""
@@ -18008,6 +17565,7 @@ class Scan:
         self.lock = bool(entry["lock"])
         self.shell = bool(entry["shell"])
         self.found: Found = set()
+        self.joined: list[tuple[int, int, int, int, str]] = []  # first line, start, last line, end, kind
         self.notes: list[str] = []
 
     def run(self) -> None:
@@ -18021,12 +17579,39 @@ class Scan:
             if len(self.found) > HITS_PER_FILE:
                 self.notes.append(f"more than {HITS_PER_FILE} hits")
                 return
+        self.add_joined()
         for offset, part in self.parts():
             for number, line in enumerate(self.transformed(part, False)):
                 self.add_transformed(offset + number, line)
         if self.detectors.file_type(self.name) is self.detectors.other_type:
             for number, line in enumerate(self.transformed(self.text, True)):
                 self.add_transformed(number, line)
+
+    def add_joined(self) -> None:
+        """What the expressions find across the seams of the text as a program puts it together."""
+        seams = list(itertools.islice(SEAM.finditer(self.text), MOST_SEAMS + 1))
+        self.notes += [f"more than {MOST_SEAMS} seams between literals"] if len(seams) > MOST_SEAMS else []
+        pieces, starts = [""], list[int]()  # starts of what follows each seam, in the joined text
+        last = length = offset = 0
+        for seam in seams:
+            code = int(seam[1] or seam[2] or "0", 16)
+            pieces.append(self.text[last : seam.start()] + (chr(code) if code > 32 else seam[0] if code else ""))
+            length += len(pieces[-1])
+            starts.append(length)
+            last = seam.end()
+        for line in "".join([*pieces, self.text[last:]]).split("\n") if seams else ():
+            first, stop = bisect_left(starts, offset), bisect_right(starts, offset + len(line))
+            if first < stop:
+                for kind, start, end in self.detectors.pattern_spans(line):
+                    begin, crossed = bisect_right(starts, offset + start), bisect_left(starts, offset + end)
+                    if begin < crossed:
+                        base = offset + start - starts[begin - 1] + seams[begin - 1].end() if begin else offset + start
+                        there = offset + end - starts[crossed - 1] + seams[crossed - 1].end()
+                        self.joined.append((*self.place(base), *self.place(there), kind))
+            offset += len(line) + 1
+
+    def place(self, offset: int) -> tuple[int, int]:  # line and column from 0
+        return self.text.count("\n", 0, offset), offset - self.text.rfind("\n", 0, offset) - 1
 
     def parts(self) -> list[tuple[int, str]]:
         """The documents of a YAML file, since the transformer gives up on more than one; else the file."""
@@ -18143,6 +17728,10 @@ def answer_file(detectors: Detectors, entry: dict[str, Any], seconds: float) -> 
         except (MemoryError, RecursionError) as error:
             scan.notes.append(type(error).__name__)
         hits = folded(scan.found, scan.lines)
+        taken = {(hit[0], number) for hit in hits for number in range(hit[1], hit[4] + 1)}
+        for first, start, last, stop, kind in scan.joined[:HITS_PER_FILE]:
+            if taken.isdisjoint((kind, number) for number in range(first + 1, last + 2)):
+                hits.append([kind, first + 1, start + 1, stop + 1, last + 1, []])
     except Exception as error:
         return {"state": "failed", "detail": type(error).__name__, "hits": []}
     return {"state": "partial" if scan.notes else "done", "detail": "; ".join(scan.notes), "hits": hits}
@@ -18710,8 +18299,13 @@ class Git:
         root: Path,
         text_of_file: Callable[[str], str | None],
         text_of_bytes: Callable[[str, bytes], str | None],
+        shown: Callable[[str], str] = str,
+        on_disk: Callable[[str], str] = str,
     ) -> None:
+        """``shown`` and ``on_disk``: a path's name here and its name in the repository (see ``covered``)."""
         self._root = root
+        self._shown = shown
+        self._on_disk = on_disk
         self._text_of_file = text_of_file
         self._text_of_bytes = text_of_bytes
 
@@ -18742,7 +18336,7 @@ class Git:
             else:
                 question.look_at_hidden()
                 names |= question.differing(commit)
-        return sorted(name.rstrip("/") for name in names if os.path.lexists(self._root / name))
+        return sorted(self._shown(name.rstrip("/")) for name in names if os.path.lexists(self._root / name))
 
     def unseen(self, base: str | None = None, depth: int = 0) -> dict[str, str]:
         """Changes that are in no file of the working tree: path → what they are, in words. Raises GitError.
@@ -18762,7 +18356,7 @@ class Git:
         for path, link in sorted(links.items()):
             if known.get(path) != link or not self._is_untouched(path, link, depth):
                 found[path] = _SUBMODULE
-        return found
+        return {self._shown(path): words for path, words in found.items()}
 
     def _is_untouched(self, path: str, link: str, depth: int) -> bool:
         """Whether a submodule holds its commit's files, or none; asked as carefully as the project's repository."""
@@ -18774,7 +18368,7 @@ class Git:
                 return True
             if not os.path.lexists(folder / ".git") or depth >= _MAX_SUBMODULE_DEPTH:
                 return False
-            inner = Git(folder, self._text_of_file, self._text_of_bytes)
+            inner = Git(folder, self._text_of_file, self._text_of_bytes, self._shown, self._on_disk)
             return inner.head() == link and not inner.changed() and not inner.unseen(None, depth + 1)
         except (GitError, OSError):
             return False
@@ -18804,7 +18398,7 @@ class Git:
         """
         with self._question() as question:
             new = self._text_of_file(path)
-            if new is None and os.path.lexists(self._root / path):
+            if new is None and os.path.lexists(self._root / self._on_disk(path)):
                 return ""
             compared = question.compare(self._old_text(question, path, base) or "", new or "", 3, max_bytes)
         start = compared.stdout.find(b"@@ ")
@@ -18822,14 +18416,14 @@ class Git:
 
     def tracked(self, prefixes: Sequence[str]) -> set[str]:
         """The files in the index that are, or lie below, one of these paths. Raises GitError."""
-        wanted = {prefix.rstrip("/") for prefix in prefixes}
+        wanted = {self._on_disk(prefix.rstrip("/")) for prefix in prefixes}
         if not wanted:
             return set()
         with self._question() as question:
-            if len(wanted) <= _MAX_PATHS_PER_CALL:
-                return question.names("ls-files", "-z", "--cached", "--", *sorted(wanted))
-            names = question.names("ls-files", "-z", "--cached")
-        return {name for name in names if any(part in wanted for part in _name_and_parents(name))}
+            few = sorted(wanted) if len(wanted) <= _MAX_PATHS_PER_CALL else []
+            names = question.names("ls-files", "-z", "--cached", "--", *few)
+        found = names if few else {name for name in names if any(part in wanted for part in _name_and_parents(name))}
+        return {self._shown(name) for name in found}
 
     def renamed_from(self) -> dict[str, str]:
         """New path → old path, of files that git takes for renamed since HEAD, untracked ones too.
@@ -18844,12 +18438,12 @@ class Git:
             fields = question.fields(
                 *_DIFF, "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", "--relative", commit, "--"
             )
-        return dict(zip(fields[2::3], fields[1::3], strict=True))
+        return {self._shown(new): self._shown(old) for new, old in zip(fields[2::3], fields[1::3], strict=True)}
 
     def _old_text(self, question: "_Question", path: str, base: str | None) -> str | None:
         # HEAD need not be looked up first: before the first commit it has no file
         commit = "HEAD" if base is None else question.commit(base)
-        blob = None if commit is None else question.blob(commit, path)
+        blob = None if commit is None else question.blob(commit, self._on_disk(path))
         return None if blob is None else self._text_of_bytes(path, blob)
 
     @contextlib.contextmanager
@@ -19378,6 +18972,11 @@ SETTINGS: tuple[SettingSpec, ...] = (
         low=5, high=400,
     ),
     SettingSpec(
+        "limits.workers", ValueKind.BOOLEAN, True,
+        "Whether a server keeps scanners loaded between scans, which takes some 300 MB of memory and makes them quick.",
+        reach=SettingReach.HUMAN,
+    ),
+    SettingSpec(
         "export.dir", ValueKind.DIRECTORY, None,
         "Where snapshots are written, in place of exports/ in the data directory.",
         reach=SettingReach.HUMAN,
@@ -19607,6 +19206,7 @@ class Bounds:
     call_budget_s: float
     advisories_max_age_days: int
     window_lines: int
+    workers: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -19889,6 +19489,7 @@ def _assemble_config(layers: Mapping[ConfigOrigin, Mapping[str, Json]], problems
             call_budget_s=_config_number(value["limits.call_budget_s"]),
             advisories_max_age_days=_config_int(value["limits.advisories_max_age_days"]),
             window_lines=_config_int(value["limits.window_lines"]),
+            workers=value["limits.workers"] is True,
         ),
         advisories_url=str(value["advisories.url"]),
         public_packages=_config_texts(value["advisories.public_packages"]),
@@ -19947,6 +19548,400 @@ def _config_number(value: Json) -> float:
 def _config_int(value: Json) -> int:
     assert isinstance(value, int)
     return value
+
+
+# ==================================================================================================
+# appsecgate/spelling_forms.py
+# ==================================================================================================
+# How languages write what they read plainly: the expressions and names behind ``spelling``.
+
+_HEX2 = r"x(?P<hex_two>[0-9a-fA-F]{2})"
+_HEX_SHORT = r"x(?P<hex_short>[0-9a-fA-F]{1,2})"
+_HEX_FOUR = r"x(?P<hex_four>[0-9a-fA-F]{1,4})"
+_HEX_LONG = r"x0{0,40}(?P<hex_long>[0-9a-fA-F]{1,6})(?![0-9a-fA-F])"
+_UNICODE4 = r"u(?P<hex_unicode>[0-9a-fA-F]{4})"
+_UNICODE8 = r"U(?P<hex_wide>[0-9a-fA-F]{8})"
+_UNICODE_BRACED = r"u\{0{0,40}(?P<hex_braced>[0-9a-fA-F]{1,6})\}"
+_OCTAL = r"(?P<octal>[0-7]{1,3})"
+_OCTAL3 = r"(?P<octal>[0-7]{3})"
+_NAMED = r"N\{(?P<name>[A-Za-z0-9 -]{1,80})\}"
+_ANY = r"(?P<pair>[\s\S])"
+
+
+def _form(*kinds: str, sign: str = r"\\") -> str:
+    """Escapes of these kinds; any other takes the character after its sign with it, so that ``\\\\x41`` is none."""
+    return f"{sign}(?:{'|'.join((*kinds, _ANY))})"
+
+
+_JOINED_NAME = r"(?<=\w)(?P<joined>(?:(?:\\|\?\?/)[ \t]{0,8}\n)+)(?=\w)"
+"""A name of C that goes on in the next line."""
+_C_SIGN = r"(?:\\|\?\?/)"
+_SCRIPT_FORM = _form(_HEX2, _UNICODE4, _UNICODE_BRACED, _OCTAL)
+_C_FORM = rf"{_JOINED_NAME}|{_form(_HEX_LONG, _UNICODE4, _UNICODE8, _OCTAL, sign=_C_SIGN)}"
+
+ESCAPE_FORMS = {
+    "python": _form(_HEX2, _UNICODE4, _UNICODE8, _OCTAL, _NAMED),
+    "javascript": _SCRIPT_FORM,
+    "typescript": _SCRIPT_FORM,
+    "java": _form(r"u++(?P<anywhere>[0-9a-fA-F]{4})", _OCTAL),
+    "c": _C_FORM,
+    "cpp": _C_FORM,
+    "csharp": _form(_HEX_FOUR, _UNICODE4, _UNICODE8),
+    "go": _form(_HEX2, _UNICODE4, _UNICODE8, _OCTAL3),
+    "kotlin": _form(_UNICODE4),
+    "php": _form(_HEX_SHORT, _UNICODE_BRACED, _OCTAL),
+    "ruby": _form(_HEX_SHORT, _UNICODE4, _UNICODE_BRACED, _OCTAL),
+    "bash": _form(_HEX_SHORT, r"u(?P<hex_unicode>[0-9a-fA-F]{1,4})", r"U(?P<hex_wide>[0-9a-fA-F]{1,8})", _OCTAL),
+}
+"""semgrep's name of a language → its escapes. Groups ``hex_…``, ``octal``, ``name`` say what an escape stands for."""
+
+_WIDE_SIGNS = frozenset(" -./:,;=*+@!<>()&|~^?%[]#")
+_FEW_SIGNS = frozenset(" -.:,=@")
+"""Where there are regular expressions between slashes."""
+PLAIN_SIGNS = {
+    **dict.fromkeys(ESCAPE_FORMS, _WIDE_SIGNS),
+    **dict.fromkeys(("javascript", "typescript", "ruby"), _FEW_SIGNS),
+    "bash": frozenset("-./+"),
+}
+"""What an escape may stand for besides letters, digits and ``_``: it ends no literal and opens no expression."""
+
+_IN_WORD = r"[\w./:-]*+"
+_SCRIPT_WORD = rf"{_IN_WORD}(?:\\(?:[A-Zac-eg-moqpswyz\n]|x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}){_IN_WORD})++"
+_RUBY_WORD = rf"{_IN_WORD}(?:\\(?:[ABD-LN-Zdg-moqpwyz\n]|x[0-9a-fA-F]{{1,2}}|u[0-9a-fA-F]{{4}}){_IN_WORD})++"
+_C_WORD = rf"{_IN_WORD}(?:\\(?:[A-TV-Zcdg-moqpswyz]|x[0-9a-fA-F]{{1,8}}){_IN_WORD})++"
+WORD_LITERALS = {
+    **dict.fromkeys(("javascript", "typescript"), rf"""(?P<quote>["'`])(?P<word>{_SCRIPT_WORD})(?P=quote)"""),
+    **dict.fromkeys(("c", "cpp"), rf'"(?P<word>{_C_WORD})"'),
+    "ruby": rf'"(?P<word>{_RUBY_WORD})"',
+}
+"""Literals of one word in which an escape of a letter is that letter (``"m\\d5"``), or a line's end is nothing."""
+
+TRIGGERS = {
+    **dict.fromkeys(("javascript", "typescript", "ruby"), r"\\[\nA-Za-z0-7]"),
+    **dict.fromkeys(("c", "cpp"), r"\\[\s0-7xuUA-Za-z]|\?\?/"),
+}
+"""A text without it holds nothing to undo; ``\\\\[0-7xuUN]`` where none is given."""
+
+CSHARP_FORM = (
+    r"""(?<![\w@"$'])@(?:(?P<at>[A-Za-z_]\w*+)|(?=\\[uU]))"""
+    r"""|//[^\n\x85\u2028\u2029]*+(?P<line_end>[\x85\u2028\u2029])"""
+    r"""|(?<![\w@$"])@"(?P<verbatim>[\w./:-]{1,60}+)"(?!")"""
+    r"""|(?<!["$])\"{3}(?P<raw>[\w./:-]{1,60}+)\"{3}(?!")"""
+    r"""|(?<=\w)(?P<invisible>[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+)(?=\w)"""
+)
+KOTLIN_FORM = r"(?:(?<=\.)|(?<=::))`(?P<member>[A-Za-z_]\w*+)`|`(?P<ticked>[A-Za-z_]\w*+)`(?=\s{0,4}\(|\.\w|::)"
+PHP_FORM = (
+    r"(?<![\w$\\])(?P<called>\\?[A-Za-z_]\w*+)(?=\s{0,4}\()"
+    r"""|(?P<quote>["'])(?P<named>[A-Za-z_\\][\w\\{}]{2,80})(?P=quote)"""
+)
+SHELL_FORM = (
+    r"(?<![^\s;|&(){}`!])(?:"
+    r"[\w./+-]++(?:\\[\w./+-]|\\\n|'[\w./+-]*+'|\"[\w./+-]*+\"|\$'(?:[\w./+-]|\\[0-7xuU][0-9A-Fa-f]{0,8})*+')"
+    r"|(?:'[\w./+-]*+'|\"[\w./+-]*+\")++(?=[\w./+\\$-])"
+    r"|\\[A-Za-z]"
+    r"|\$(?=['\"])"
+    r")(?:[\w./+-]|\\[\w./+-]|\\\n|\$?'(?:[\w./+-]|\\[0-7xuU][0-9A-Fa-f]{0,8})*+'|\$?\"[\w./+-]*+\")*+"
+    r"(?=[\s;|&()<>`]|\Z)"
+)
+"""A word of a shell that is quoted in part."""
+SHELL_PIECE = (
+    r"\$'(?P<ansi>(?:[\w./+-]|\\[0-7xuU][0-9A-Fa-f]{0,8})*+)'"
+    r"|\$?\"(?P<double>[\w./+-]*+)\"|'(?P<single>[\w./+-]*+)'|\\(?P<escaped>[\w./+-])|(?P<end>\\\n)"
+)
+
+CSHARP_KEYWORDS = frozenset(
+    "abstract as base bool break byte case catch char checked class const continue decimal default delegate do double "
+    "else enum event explicit extern false finally fixed float for foreach goto if implicit in int interface internal "
+    "is lock long namespace new null object operator out override params private protected public readonly ref return "
+    "sbyte sealed short sizeof stackalloc static string struct switch this throw true try typeof uint ulong unchecked "
+    "unsafe ushort using virtual void volatile while".split()
+)
+KOTLIN_KEYWORDS = frozenset(
+    "as break class continue do else false for fun if in interface is null object package return super this throw true "
+    "try typealias typeof val var when while".split()
+)
+CALLABLE_NAMES = frozenset(
+    "assert create_function eval exec passthru pcntl_exec popen proc_open shell_exec system unserialize".split()
+)
+"""Functions of PHP that are dangerous by whatever text they are named."""
+PHP_NAMES = CALLABLE_NAMES | frozenset(
+    "addslashes array_fill array_map base64_decode basename call_user_func call_user_func_array count curl_exec "
+    "curl_init curl_setopt die echo escapeshellarg escapeshellcmd exit extract file_get_contents fopen "
+    "forward_static_call hash header htmlentities htmlspecialchars implode include include_once intval is_string "
+    "join json_encode mb_ereg_replace md5 mt_rand multi_query mysql_query mysqli_multi_query mysqli_query "
+    "mysqli_real_escape_string parse_str pg_query phpinfo preg_replace prepare print printf query quote rand "
+    "readfile real_escape_string require require_once rtrim setcookie sha1 simplexml_load_file "
+    "simplexml_load_string sprintf str_repeat str_replace strip_tags strtr substr urlencode var_dump vsprintf".split()
+)
+"""Functions and methods of PHP that rules name; PHP does not care for their case."""
+
+
+# ==================================================================================================
+# appsecgate/spelling.py
+# ==================================================================================================
+# The plain spelling of a source text: what a language takes for the same, written as everybody writes it.
+#
+# Python folds identifiers by NFKC (a full-width ``eval`` is ``eval``), JavaScript, Java and C# read ``\u0065val`` as
+# ``eval``, C joins a name over a line's end, PHP does not care for the case of a function's name, Kotlin and C# put
+# names into signs, a shell drops quotes within a word; and escapes in a literal spell the value that rules look at.
+# A scanner that compares characters sees none of that. So such a text is looked at a second time in its plain spelling.
+#
+# Only what the language itself makes of single characters and words is undone here, in linear time and without
+# parsing: an escape is plain where it stands for a letter, a digit or a sign that ends no literal. What is a comment or a
+# raw literal changes too, which does no harm, since the text as it stands is looked at as well.
+
+SPELLING_VERSION = 1
+"""Raised with every change of what is undone here: results of before are then no answer any more."""
+
+_FORM_FEED = re.compile(r"(?<=[^\n\f])\f")
+"""At the start of a line it takes back the indentation, so it stays there."""
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f][A-Za-z0-9_\x80-\U0010ffff]*+")
+_ASCII_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_SPELLING_LETTERS = frozenset("xuUN01234567")
+_ROUNDS = 3
+"""One disguise may hide in another: an escape that goes on in the next line."""
+_LONGEST_NAME = 200
+"""Characters of a name that is folded; no rule knows a longer one."""
+
+Change = tuple[int, int, str]
+"""``text[start:end]`` becomes the third."""
+Finder = Callable[[str], Iterator[Change]]
+
+
+@dataclass(frozen=True)
+class Respelled:
+    """A text in plain spelling, and the way back to the text as it stands."""
+
+    base: str
+    text: str
+    changes: tuple[Change, ...]
+    """In the base; sorted, none within another."""
+    below: "Respelled | None" = None
+    """How the base itself came about, where it was respelled already."""
+
+    def place_in_base(self, line: int, byte_column: int, *, is_end: bool) -> tuple[int, int]:
+        """The line and column (from 1, columns in bytes of UTF-8) in the base of a place given so in ``text``; a place
+        within something that was respelled is at its start or, as the end of a range, at its end."""
+        starts = self._text_lines
+        line = min(max(line, 1), len(starts))
+        content = _line_at(self.text, starts, line)
+        offset = starts[line - 1] + len(_bytes_of(content)[: max(byte_column - 1, 0)].decode("utf-8", "ignore"))
+        there = self.offset_in_base(offset, is_end)
+        found = bisect_right(self._base_lines, there)
+        column = len(_bytes_of(self.base[self._base_lines[found - 1] : there])) + 1
+        return (found, column) if self.below is None else self.below.place_in_base(found, column, is_end=is_end)
+
+    def offset_in_base(self, offset: int, is_end: bool) -> int:
+        index = (bisect_left if is_end else bisect_right)(self.places, offset, key=lambda place: place[0]) - 1
+        if index < 0:
+            return offset
+        _, end, base_start, base_end = self.places[index]
+        if offset >= end:
+            return offset - end + base_end
+        return base_end if is_end else base_start
+
+    @cached_property
+    def places(self) -> list[tuple[int, int, int, int]]:
+        """Start and end of every change, in ``text`` and in the base."""
+        places, shift = [], 0
+        for start, end, plain in self.changes:
+            places.append((start + shift, start + shift + len(plain), start, end))
+            shift += len(plain) - (end - start)
+        return places
+
+    @cached_property
+    def _text_lines(self) -> list[int]:
+        return _line_starts(self.text)
+
+    @cached_property
+    def _base_lines(self) -> list[int]:
+        return _line_starts(self.base)
+
+
+def respell(language: str, text: str) -> Respelled | None:
+    """The text in the plain spelling of its language (semgrep's name); None where it is in that already, or where
+    nothing is known about the language. Time grows with the text's length alone."""
+    found = None
+    for _ in range(_ROUNDS):
+        changes = tuple(_changes(language, text))
+        if not changes:
+            break
+        found = Respelled(text, apply_changes(text, changes), changes, found)
+        text = found.text
+    return found
+
+
+def plain_code(language: str, code: str) -> str:
+    """A piece of code in plain spelling."""
+    respelled = respell(language, code)
+    return code if respelled is None else respelled.text
+
+
+def _changes(language: str, text: str) -> Iterator[Change]:
+    """Of those that overlap the one that begins first, and then the longest."""
+    found = [change for find in _FINDERS.get(language, ()) for change in find(text)]
+    last = 0
+    for start, end, plain in sorted(found, key=lambda change: (change[0], -change[1])):
+        if start >= last and text[start:end] != plain:
+            last = end
+            yield start, end, plain
+
+
+def apply_changes(text: str, changes: tuple[Change, ...]) -> str:
+    parts: list[str] = []
+    last = 0
+    for start, end, plain in changes:
+        parts += (text[last:start], plain)
+        last = end
+    parts.append(text[last:])
+    return "".join(parts)
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text))]
+
+
+def _line_at(text: str, starts: list[int], line: int) -> str:
+    return text[starts[line - 1] : starts[line] - 1 if line < len(starts) else len(text)]
+
+
+def _bytes_of(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+def _plain_char(match: re.Match[str], signs: frozenset[str]) -> str | None:
+    """The character that an escape stands for, where it can be written plainly."""
+    group = match.lastgroup or ""
+    digits = match[group] if group else ""
+    try:
+        if group == "anywhere":  # translated before anything else is read, whatever it is
+            char = chr(int(digits, 16))
+            return {"\r": "\n"}.get(char, char) if char.isascii() and (char.isprintable() or char.isspace()) else None
+        if group.startswith("hex"):
+            char = chr(int(digits, 16))
+        elif group == "octal":
+            char = chr(int(digits, 8))
+        elif group == "name":
+            char = unicodedata.lookup(digits)
+        else:
+            return None
+    except (ValueError, OverflowError, KeyError):
+        return None
+    return char if char in _ASCII_WORD or char in signs else None
+
+
+def _escapes(language: str) -> Finder:
+    """Escapes, also those of letters within literals of one word."""
+    form, signs = re.compile(ESCAPE_FORMS[language]), PLAIN_SIGNS[language]
+    trigger = re.compile(TRIGGERS.get(language, r"\\[0-7xuUN]"))
+    literals = WORD_LITERALS.get(language)
+    whole = re.compile(f"{literals}|{form.pattern}") if literals else form
+
+    def plain(match: re.Match[str]) -> str:
+        if match.lastgroup == "pair" and match["pair"] not in _SPELLING_LETTERS:
+            return "" if match["pair"] == "\n" else match["pair"]
+        return _plain_char(match, signs) or match[0]
+
+    def find(text: str) -> Iterator[Change]:
+        if trigger.search(text) is None:
+            return
+        for match in whole.finditer(text):
+            if literals and match["word"] is not None:
+                yield match.start("word"), match.end("word"), form.sub(plain, match["word"])
+            elif match.lastgroup == "joined":
+                yield match.start(), match.end(), ""
+            elif (char := _plain_char(match, signs)) is not None:
+                yield match.start(), match.end(), char
+
+    return find
+
+
+def _folded_names(text: str) -> Iterator[Change]:
+    """Identifiers that Python reads in another form, and form feeds, which it takes for blanks."""
+    if "\f" in text:
+        yield from ((match.start(), match.end(), " ") for match in _FORM_FEED.finditer(text))
+    if text.isascii():
+        return
+    last = 0
+    for match in _BEYOND_ASCII.finditer(text):
+        start, end = match.span()
+        while start > last and text[start - 1] in _ASCII_WORD and end - start < _LONGEST_NAME:
+            start -= 1
+        last = end
+        name = text[start:end]
+        if len(name) < _LONGEST_NAME:
+            folded = unicodedata.normalize("NFKC", name)
+            if folded != name and folded.isidentifier():
+                yield start, end, folded
+
+
+def _signed_names(text: str) -> Iterator[Change]:
+    """C#: ``@name``, literals of one word in other quotes, characters that count for nothing in a name."""
+    for match in _CSHARP.finditer(text):
+        literal = match["verbatim"] or match["raw"]
+        if match["line_end"]:  # the comment ends here
+            yield match.end() - 1, match.end(), "\n"
+        elif literal:
+            yield match.start(), match.end(), f'"{literal}"'
+        elif match["at"] not in CSHARP_KEYWORDS:
+            yield match.start(), match.end(), match["at"] or ""
+
+
+def _ticked_names(text: str) -> Iterator[Change]:
+    """Kotlin: names between back ticks."""
+    for match in _KOTLIN.finditer(text) if "`" in text else ():
+        name = match["member"] or match["ticked"]
+        if name not in KOTLIN_KEYWORDS:
+            yield match.start(), match.end(), name
+
+
+def _functions_of_php(text: str) -> Iterator[Change]:
+    """Names in another case or with their namespace, in calls and as the whole of a literal."""
+    for match in _PHP.finditer(text):
+        name, known = match["called"], PHP_NAMES
+        if name is None:
+            name, known = _PHP_ESCAPE.sub(_plain_in_php, match["named"]), CALLABLE_NAMES
+        plain = name.lstrip("\\").lower()
+        if plain in known:
+            group = "called" if match["called"] is not None else "named"
+            yield match.start(group), match.end(group), plain
+
+
+def _plain_in_php(match: re.Match[str]) -> str:
+    return _plain_char(match, PLAIN_SIGNS["php"]) or match[0]
+
+
+def _shell_words(text: str) -> Iterator[Change]:
+    for match in _SHELL.finditer(text):
+        yield match.start(), match.end(), _SHELL_PIECE.sub(_without_quotes, match[0])
+
+
+def _without_quotes(match: re.Match[str]) -> str:
+    ansi = match["ansi"]
+    if ansi is None:
+        return match["double"] or match["single"] or match["escaped"] or ""
+    plain = _SHELL_ESCAPE.sub(lambda found: _plain_char(found, PLAIN_SIGNS["bash"]) or found[0], ansi)
+    return match[0] if "\\" in plain else plain
+
+
+_CSHARP = re.compile(CSHARP_FORM)
+_KOTLIN = re.compile(KOTLIN_FORM)
+_PHP = re.compile(PHP_FORM)
+_PHP_ESCAPE = re.compile(ESCAPE_FORMS["php"])
+_SHELL = re.compile(SHELL_FORM)
+_SHELL_PIECE = re.compile(SHELL_PIECE)
+_SHELL_ESCAPE = re.compile(ESCAPE_FORMS["bash"])
+_FINDERS: dict[str, tuple[Finder, ...]] = {
+    **{language: (_escapes(language),) for language in ESCAPE_FORMS if language != "bash"},
+    "python": (_escapes("python"), _folded_names),
+    "csharp": (_escapes("csharp"), _signed_names),
+    "kotlin": (_escapes("kotlin"), _ticked_names),
+    "php": (_escapes("php"), _functions_of_php),
+    "bash": (_shell_words,),
+}
 
 
 # ==================================================================================================
@@ -20249,7 +20244,7 @@ _MEND: dict[EvidenceReason, str] = {
     EvidenceReason.OUTPUT_TOO_LARGE: "Scan a smaller part: scan_file on the files named.",
     EvidenceReason.SCANNER_TIMEOUT: "Call again; raise scanners.<name>.timeout_s in config.toml if it stays so.",
     EvidenceReason.PARSE_FAILED: "Make the file parse (see detail), then scan it again.",
-    EvidenceReason.PARTIAL: "Make the named part parse (see detail), then scan it again.",
+    EvidenceReason.PARTIAL: "Make the named part parse, or simpler where a rule was too slow (see detail); scan again.",
     EvidenceReason.TOO_LARGE: "Raise limits.max_file_bytes, or accept that the file was not looked at.",
     EvidenceReason.TOO_MANY_FILES: "Scan part of the project: scan_project(path=…), or raise limits.max_files.",
     EvidenceReason.BINARY: "Save the file as text (UTF-8), then scan it again.",
@@ -20324,387 +20319,6 @@ def lies_aside(root: Path, path: str) -> bool:
     if path == ".git" or path.startswith(".git/") or not VENDORED_FOLDERS.isdisjoint(place.parts):
         return True
     return any(os.path.lexists(root / folder / "pyvenv.cfg") for folder in (place, *place.parents) if folder.parts)
-
-
-# ==================================================================================================
-# appsecgate/workspace.py
-# ==================================================================================================
-# The project: paths that cannot leave it, a file's bytes and text, and what its tree holds.
-#
-# The tree is hostile. A path is resolved once, when it is named (``Workspace.relative``); from then on each
-# component is opened below the one before, never through a link, so that nothing that is swapped meanwhile
-# leads out. Only regular files are opened, without blocking, and read up to a bound.
-
-_GENERIC_MOUNTS = frozenset(
-    {
-        "/app", "/build", "/code", "/data", "/mnt", "/project", "/projects", "/repo", "/repository",
-        "/source", "/src", "/usr/src/app", "/volume", "/work", "/workdir", "/workspace", "/workspaces",
-    }
-)  # fmt: skip
-"""Mount points that every container gives to another project."""
-_MAX_FOLDER_DEPTH = 64
-_MAX_BESIDE = 5_000
-"""Entries of one directory that are looked through for what lies beside a file."""
-_LOOKED_AT_PER_FILE = 8
-"""A walk ends after so many times the files it may return, whatever the entries are."""
-
-
-class Encoding(enum.StrEnum):
-    """How a file's bytes were read as text."""
-
-    UTF8 = "utf-8"
-    UTF8_BOM = "utf-8-bom"
-    UTF16 = "utf-16"
-    UTF32 = "utf-32"
-    LATIN1 = "latin-1"
-    """One byte, one character: Windows-1252, or Latin-1 where bytes are not defined there."""
-    DECLARED = "declared"
-    """What a Python file's coding line names."""
-    BINARY = "binary"
-    """No text: nothing in it can be looked at."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Source:
-    """A file's bytes at one moment, and their text. It may hold secrets, so it has no ``repr``.
-
-    ``text`` is the coordinate system of the whole program: lines are ``text.split("\\n")``, counted from
-    1; columns count its characters, from 1.
-    """
-
-    path: str
-    """Project-relative, with ``/``; bytes that are not UTF-8 as ``surrogateescape`` has them."""
-    data: bytes
-    """As on disk."""
-    sha256: str
-    """Of ``data``, 64 hex digits."""
-    encoding: Encoding
-    text: str
-    """Without byte order mark; every line ends with ``\\n``, also where it was ``\\r\\n`` or ``\\r``."""
-    _lines: list[str] | None = field(default=None, init=False, compare=False)
-
-    @property
-    def lines(self) -> list[str]:
-        """Never empty: a text without line ends is one line. Not to be changed."""
-        if self._lines is None:
-            object.__setattr__(self, "_lines", self.text.split("\n"))
-        return self._lines or []
-
-    def slice(self, line_start: int, col_start: int | None, line_end: int, col_end: int | None) -> str:
-        """The text of a span: lines from 1, both included; columns from 1, ``col_end`` excluded.
-
-        Without a column the whole line. What lies outside the text is cut off.
-        """
-        lines = list(self.lines[max(line_start, 1) - 1 : max(line_end, 0)])
-        if lines and col_end is not None and line_end <= len(self.lines):
-            lines[-1] = lines[-1][: max(col_end - 1, 0)]
-        if lines and col_start is not None and line_start >= 1:
-            lines[0] = lines[0][max(col_start - 1, 0) :]
-        return "\n".join(lines)
-
-
-def source_from_bytes(path: str, data: bytes) -> Source:
-    """The source of these bytes under this name; a Python file's coding line is heeded."""
-    is_python = path.casefold().endswith((".py", ".pyi", ".pyw"))
-    name, text = decode_python(data) if is_python else decode_bytes(data)
-    return Source(path, data, hashlib.sha256(data).hexdigest(), Encoding(name), text)
-
-
-def decode(data: bytes) -> tuple[Encoding, str]:
-    """The text of a file, its line ends made ``\\n``; ``(BINARY, "")`` where it is none."""
-    name, text = decode_bytes(data)
-    return Encoding(name), text
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A path that was not read, and why."""
-
-    path: str
-    reason: EvidenceReason
-    detail: str = ""
-    directory: bool = False
-    """It stands for all that is below it, of whatever kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What a walk found."""
-
-    paths: tuple[str, ...]
-    """Regular files, sorted."""
-    left_out: tuple[LeftOut, ...]
-    """Sorted by path. A directory that was left out stands for all that is in it."""
-    truncated: bool
-    """The walk met one of its bounds: there is more."""
-
-
-class Workspace:
-    """A project on disk: read, never written."""
-
-    def __init__(self, root: Path, project_id: str) -> None:
-        self.root = root
-        """The real path."""
-        self.project_id = project_id
-        self.alias_default = root.name
-        """The directory's name."""
-        self.git = Git(root, self._text_of_file, _text_of_bytes)
-
-    @classmethod
-    def open(cls, path: Path, *, key: str | None) -> "Workspace":
-        """The project at ``path``; ``key`` takes the path's place in its id where containers share one.
-
-        Raises ProjectError for no directory, the root, a home, and a bare mount point without a key.
-        """
-        try:
-            root = Path(os.path.realpath(path, strict=True))
-            os.scandir(root).close()
-        except (OSError, ValueError):
-            raise ProjectError(f"{str(path)!r} is not a directory that can be read.") from None
-        _refuse_too_wide(root)
-        if not key and root.as_posix() in _GENERIC_MOUNTS:
-            raise ProjectError(
-                f"{str(root)!r} is where any project may be mounted, so its name identifies none.",
-                hint="Set APPSECGATE_PROJECT_KEY to a name of the project's own, or mount it elsewhere.",
-            )
-        identity = key.encode("utf-8", "surrogateescape") if key else os.fsencode(root)
-        return cls(root, hashlib.sha256(identity).hexdigest()[:16])
-
-    def relative(self, path: str) -> str:
-        """A path as a caller names it, absolute or not, made project-relative; "" is the project itself.
-
-        Links are resolved here, so what is read is the file itself under its own path. It need not exist.
-        Raises ProjectError where it leads out of the project.
-        """
-        try:
-            if not path or "\0" in path:
-                raise ProjectError(f"{path!r} is no path.", hint=_PATH_HINT)
-            relative = Path(os.path.realpath(self.root / path)).relative_to(self.root)
-            os.fsencode(relative)
-        except (OSError, ValueError):
-            raise ProjectError(
-                f"The project is fixed for this session: {str(self.root)!r}. {path!r} is not in it.",
-                hint=_PATH_HINT,
-            ) from None
-        return "" if relative == Path() else relative.as_posix()
-
-    def read(self, relative: str, *, max_bytes: int) -> Source | LeftOut:
-        """A file's source, or why it was not read: missing, a link, a pipe, over ``max_bytes``, …"""
-        try:
-            names = names_of(relative)
-            if not names:
-                return LeftOut(relative, EvidenceReason.NOT_REGULAR, "a directory")
-            with folder_beneath(self.root, names[:-1]) as folder:
-                return source_from_bytes(relative, folder.read(names[-1], max_bytes))
-        except NotReadError as error:
-            return LeftOut(relative, error.reason, error.detail)
-
-    def exists(self, relative: str) -> bool:
-        """Whether anything has this name. False only where that is certain: then the file is gone."""
-        try:
-            self._status(relative)
-        except NotReadError as error:
-            return error.reason is not EvidenceReason.FILE_MISSING
-        return True
-
-    def is_directory(self, relative: str) -> bool:
-        """Whether a directory, not a link to one, has this name."""
-        try:
-            return stat.S_ISDIR(self._status(relative).st_mode)
-        except NotReadError:
-            return False
-
-    def files_in(self, directory: str) -> tuple[str, ...]:
-        """Paths of the files directly in a directory, links too, sorted; none where it cannot be read."""
-        prefix = f"{directory}/" if directory else ""
-        try:
-            with folder_beneath(self.root, names_of(directory)) as folder:
-                entries = folder.entries(_MAX_BESIDE)
-                files = (entry for entry in entries if entry.is_symlink() or entry.is_file(follow_symlinks=False))
-                return tuple(prefix + entry.name for entry in files)
-        except (NotReadError, OSError):
-            return ()
-
-    def changed_ns(self, relative: str) -> int | None:
-        """When the name last changed (content or inode), in ns since 1970; None where it cannot be told."""
-        try:
-            status = self._status(relative)
-        except NotReadError:
-            return None
-        return max(status.st_mtime_ns, status.st_ctime_ns)
-
-    def _status(self, relative: str) -> os.stat_result:
-        names = names_of(relative)
-        if not names:
-            return self.root.stat()
-        with folder_beneath(self.root, names[:-1]) as folder:
-            return folder.status(names[-1])
-
-    def _text_of_file(self, relative: str) -> str | None:
-        source = self.read(relative, max_bytes=_MAX_COMPARED_BYTES)
-        return _text_or_none(source) if isinstance(source, Source) else None
-
-    def walk(self, start: str = "", *, max_files: int) -> Listing:
-        """The regular files at or below a path, sorted, and what was left out and why. No link is followed.
-
-        Other people's directories are left out, but for the files that git tracks in them; one that is
-        named as ``start`` is walked.
-        """
-        walk = _Walk(self.root, max_files)
-        walk.start(start)
-        walk.add_tracked(self._tracked(walk.vendored) if walk.vendored else set())
-        for path, target in sorted(walk.links.items()):
-            walk.add_link(path, self.is_passed_over(target))
-        return walk.listing()
-
-    def is_passed_over(self, target: str) -> bool:
-        """Whether what a link leads to lies where no walk goes, so that it is not looked at under its own path."""
-        if not os.path.lexists(self.root / target) or not lies_aside(self.root, target):
-            return False
-        return self.is_directory(target) or target not in self._tracked([target])
-
-    def _tracked(self, folders: list[str]) -> set[str]:
-        try:
-            return self.git.tracked(folders) if self.git.available() else set()
-        except GitError:
-            return set()
-
-
-_MAX_COMPARED_BYTES = 8 << 20
-"""Of a file whose lines are compared with git's."""
-_PATH_HINT = "Name a file or directory of the project, relative to it or absolute."
-
-
-def _text_of_bytes(path: str, data: bytes) -> str | None:
-    return _text_or_none(source_from_bytes(path, data))
-
-
-def _text_or_none(source: Source) -> str | None:
-    return None if source.encoding is Encoding.BINARY else source.text
-
-
-def _refuse_too_wide(root: Path) -> None:
-    try:
-        home = Path(os.path.realpath(Path.home()))
-    except RuntimeError:
-        # nobody's: there is no home to protect
-        home = Path(root.anchor)
-    if root == Path(root.anchor):
-        what = "the root of the file system"
-    elif root == home:
-        what = "your home directory"
-    elif root.as_posix() in ("/home", "/Users"):
-        what = "where home directories are"
-    else:
-        return
-    raise ProjectError(f"{str(root)!r} is {what}, not a project.")
-
-
-class _Walk:
-    """One walk over the tree, depth first, each directory in order."""
-
-    def __init__(self, root: Path, max_files: int) -> None:
-        self.vendored: list[str] = []
-        self.links: dict[str, str] = {}
-        """Link → what it leads to, in the project."""
-        self._root = root
-        self._max_files = max_files
-        self._looks_left = max_files * _LOOKED_AT_PER_FILE + 1000
-        self._paths: list[str] = []
-        self._left_out: list[LeftOut] = []
-        self._full = self._too_deep = False
-
-    def start(self, start: str) -> None:
-        try:
-            names = names_of(start)
-            with folder_beneath(self._root, names[:-1]) as folder:
-                if not names:
-                    self._folder("", folder, 0)
-                elif stat.S_ISDIR(folder.status(names[-1]).st_mode):
-                    with folder.folder(names[-1]) as named:
-                        self._folder(f"{start}/", named, 0)
-                else:
-                    self._other(start, folder.status(names[-1]).st_mode)
-        except NotReadError as error:
-            self._leave_out(start, error.reason, error.detail, directory=True)
-
-    def _leave_out(self, path: str, reason: EvidenceReason, detail: str = "", *, directory: bool = False) -> None:
-        self._left_out.append(LeftOut(path, reason, detail, directory))
-
-    def _folder(self, prefix: str, folder: Folder, depth: int) -> None:
-        for entry in folder.entries(self._looks_left + 1):
-            self._looks_left -= 1
-            if self._full or self._looks_left < 0:
-                self._full = True
-                return
-            path = prefix + entry.name
-            try:
-                if is_gits_own(folder, prefix, entry):
-                    self._leave_out(path, EvidenceReason.VENDORED, "git's own", directory=True)
-                elif entry.is_dir(follow_symlinks=False):
-                    self._inner_folder(path, folder, entry.name, depth + 1)
-                else:
-                    self._other(path, entry.stat(follow_symlinks=False).st_mode)
-            except OSError as error:
-                self._leave_out(path, EvidenceReason.UNREADABLE, error.strerror or "")
-            except NotReadError as error:
-                # only a directory is opened here
-                self._leave_out(path, error.reason, error.detail, directory=True)
-
-    def _inner_folder(self, path: str, parent: Folder, name: str, depth: int) -> None:
-        with parent.folder(name) as folder:
-            foreign = (name in VENDORED_FOLDERS and name != ".git") or folder.holds("pyvenv.cfg")
-            if foreign:
-                self.vendored.append(path)
-            elif depth > _MAX_FOLDER_DEPTH:
-                self._too_deep = True
-                detail = f"below {_MAX_FOLDER_DEPTH} directories"
-                self._leave_out(path, EvidenceReason.TOO_MANY_FILES, detail, directory=True)
-            else:
-                self._folder(f"{path}/", folder, depth)
-
-    def _other(self, path: str, mode: int) -> None:
-        if stat.S_ISLNK(mode):
-            self._link(path)
-        elif not stat.S_ISREG(mode):
-            self._leave_out(path, EvidenceReason.NOT_REGULAR, kind_of_file(mode))
-        elif len(self._paths) < self._max_files:
-            self._paths.append(path)
-        else:
-            self._full = True
-
-    def _link(self, path: str) -> None:
-        """What it leads to is looked at under its own path if it is in the project, and nowhere if it is not."""
-        there = Path(os.path.realpath(self._root / path))
-        if there.is_relative_to(self._root):
-            self.links[path] = there.relative_to(self._root).as_posix()
-        else:
-            vendored = path.rpartition("/")[2] in VENDORED_FOLDERS
-            reason = EvidenceReason.VENDORED if vendored else EvidenceReason.OUTSIDE_PROJECT
-            self._leave_out(path, reason, "a link out of the project", directory=vendored or there.is_dir())
-
-    def add_link(self, path: str, passed_over: bool) -> None:
-        if passed_over and path.rpartition("/")[2] not in VENDORED_FOLDERS:
-            self._leave_out(path, EvidenceReason.OUTSIDE_PROJECT, LEADS_ASIDE, directory=(self._root / path).is_dir())
-        else:
-            self._leave_out(path, EvidenceReason.SYMLINK)
-
-    def add_tracked(self, names: set[str]) -> None:
-        """Take the files that git tracks in vendored directories: they are the project's own after all."""
-        for name in sorted(names):
-            if not self._full:
-                self.start(name)
-        for folder in self.vendored:
-            taken = sum(name.startswith(f"{folder}/") for name in names)
-            detail = f"but for {taken} files that git tracks" if taken else ""
-            self._leave_out(folder, EvidenceReason.VENDORED, detail, directory=True)
-
-    def listing(self) -> Listing:
-        return Listing(
-            paths=tuple(sorted(self._paths)),
-            left_out=tuple(sorted(self._left_out, key=lambda left_out: left_out.path)),
-            truncated=self._full or self._too_deep,
-        )
 
 
 # ==================================================================================================
@@ -20814,6 +20428,469 @@ class _ArrivalWalk:
             self.brought.append(path)
         if moved:
             self.carried.append(path)
+
+
+# ==================================================================================================
+# appsecgate/workspace_names.py
+# ==================================================================================================
+# What the files of a project are really called, where the program knows them by covered names (see ``covered``).
+
+_MAX_ENTRY_NAMES = 400_000
+"""Entries of one directory among which a covered name is looked for."""
+_SETTLED_NS = 2_000_000_000
+"""A directory that changed less than this before it was listed may have changed since without a trace."""
+
+
+class DiskNames:
+    """Names of one project, there and back."""
+
+    def __init__(self, root: Path, names: CoveredNames) -> None:
+        self._root = root
+        self._names = names
+        self._listed: dict[str, int] = {}
+        """Directory → when it had last changed when it was listed."""
+
+    def shown(self, path: str) -> str:
+        """A project-relative path that came from the disk or from git, as the program knows it."""
+        return self._names.shown(path)
+
+    def real(self, relative: str) -> str:
+        """The path on disk. Raises NotReadError where a directory that must be looked into cannot be read."""
+        return self._names.real(relative, self._entry_names)
+
+    def on_disk(self, relative: str) -> str:
+        """The same, as far as that can be told."""
+        try:
+            return self.real(relative)
+        except NotReadError:
+            return relative
+
+    def as_called(self, path: str) -> str:
+        """A path as a caller names it, absolute or not, who may know a file by its covered name alone."""
+        return self.on_disk(os.path.relpath(self._root / path, self._root)) if MARK in path else path
+
+    def _entry_names(self, directory: str) -> list[str]:
+        """The names in a directory; none where it has not changed since it was last asked for."""
+        with folder_beneath(self._root, names_of(directory)) as folder:
+            status = folder.status(".")
+            changed_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+            if self._listed.get(directory) == changed_ns:
+                return []
+            names = [entry.name for entry in folder.entries(_MAX_ENTRY_NAMES + 1)]
+        if len(names) > _MAX_ENTRY_NAMES:
+            raise NotReadError(EvidenceReason.TOO_MANY_FILES, f"over {_MAX_ENTRY_NAMES} entries in its directory")
+        if time.time_ns() - changed_ns > _SETTLED_NS:
+            self._listed[directory] = changed_ns
+        return names
+
+
+# ==================================================================================================
+# appsecgate/workspace_place.py
+# ==================================================================================================
+# Where a project may lie: in a directory that can be read and is no more than one project.
+
+_GENERIC_MOUNTS = frozenset(
+    {
+        "/app", "/build", "/code", "/data", "/mnt", "/project", "/projects", "/repo", "/repository",
+        "/source", "/src", "/usr/src/app", "/volume", "/work", "/workdir", "/workspace", "/workspaces",
+    }
+)  # fmt: skip
+"""Mount points that every container gives to another project."""
+
+
+def project_root(path: Path, *, named: bool) -> Path:
+    """The real path of a project's directory; ``named``: it has a key of its own, so its path need not identify it.
+
+    Raises ProjectError.
+    """
+    try:
+        root = Path(os.path.realpath(path, strict=True))
+        os.scandir(root).close()
+    except (OSError, ValueError):
+        raise ProjectError(f"{str(path)!r} is not a directory that can be read.") from None
+    _refuse_too_wide(root)
+    if not named and root.as_posix() in _GENERIC_MOUNTS:
+        raise ProjectError(
+            f"{str(root)!r} is where any project may be mounted, so its name identifies none.",
+            hint="Set APPSECGATE_PROJECT_KEY to a name of the project's own, or mount it elsewhere.",
+        )
+    return root
+
+
+def _refuse_too_wide(root: Path) -> None:
+    try:
+        home = Path(os.path.realpath(Path.home()))
+    except RuntimeError:
+        # nobody's: there is no home to protect
+        home = Path(root.anchor)
+    if root == Path(root.anchor):
+        what = "the root of the file system"
+    elif root == home:
+        what = "your home directory"
+    elif root.as_posix() in ("/home", "/Users"):
+        what = "where home directories are"
+    else:
+        return
+    raise ProjectError(f"{str(root)!r} is {what}, not a project.")
+
+
+# ==================================================================================================
+# appsecgate/workspace.py
+# ==================================================================================================
+# The project: paths that cannot leave it, a file's bytes and text, and what its tree holds.
+#
+# The tree is hostile. A path is resolved once, when it is named (``Workspace.relative``); from then on each
+# component is opened below the one before, never through a link, so that nothing that is swapped meanwhile
+# leads out. Only regular files are opened, without blocking, and read up to a bound.
+
+_MAX_FOLDER_DEPTH = 64
+_MAX_BESIDE = 5_000
+"""Entries of one directory that are looked through for what lies beside a file."""
+_LOOKED_AT_PER_FILE = 8
+"""A walk ends after so many times the files it may return, whatever the entries are."""
+
+
+class Encoding(enum.StrEnum):
+    """How a file's bytes were read as text."""
+
+    UTF8 = "utf-8"
+    UTF8_BOM = "utf-8-bom"
+    UTF16 = "utf-16"
+    UTF32 = "utf-32"
+    LATIN1 = "latin-1"
+    """One byte, one character: Windows-1252, or Latin-1 where bytes are not defined there."""
+    DECLARED = "declared"
+    """What a Python file's coding line names."""
+    BINARY = "binary"
+    """No text: nothing in it can be looked at."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Source:
+    """A file's bytes at one moment, and their text. It may hold secrets, so it has no ``repr``.
+
+    ``text`` is the coordinate system of the whole program: lines are ``text.split("\\n")``, counted from
+    1; columns count its characters, from 1.
+    """
+
+    path: str
+    """Project-relative, with ``/``; bytes that are not UTF-8 as ``surrogateescape`` has them."""
+    data: bytes
+    """As on disk."""
+    sha256: str
+    """Of ``data``, 64 hex digits."""
+    encoding: Encoding
+    text: str
+    """Without byte order mark; every line ends with ``\\n``, also where it was ``\\r\\n`` or ``\\r``."""
+    _lines: list[str] | None = field(default=None, init=False, compare=False)
+
+    @property
+    def lines(self) -> list[str]:
+        """Never empty: a text without line ends is one line. Not to be changed."""
+        if self._lines is None:
+            object.__setattr__(self, "_lines", self.text.split("\n"))
+        return self._lines or []
+
+    def slice(self, line_start: int, col_start: int | None, line_end: int, col_end: int | None) -> str:
+        """The text of a span: lines from 1, both included; columns from 1, ``col_end`` excluded.
+
+        Without a column the whole line. What lies outside the text is cut off.
+        """
+        lines = list(self.lines[max(line_start, 1) - 1 : max(line_end, 0)])
+        if lines and col_end is not None and line_end <= len(self.lines):
+            lines[-1] = lines[-1][: max(col_end - 1, 0)]
+        if lines and col_start is not None and line_start >= 1:
+            lines[0] = lines[0][max(col_start - 1, 0) :]
+        return "\n".join(lines)
+
+
+def source_from_bytes(path: str, data: bytes) -> Source:
+    """The source of these bytes under this name; a Python file's coding line is heeded."""
+    is_python = path.casefold().endswith((".py", ".pyi", ".pyw"))
+    name, text = decode_python(data) if is_python else decode_bytes(data)
+    return Source(path, data, hashlib.sha256(data).hexdigest(), Encoding(name), text)
+
+
+def decode(data: bytes) -> tuple[Encoding, str]:
+    """The text of a file, its line ends made ``\\n``; ``(BINARY, "")`` where it is none."""
+    name, text = decode_bytes(data)
+    return Encoding(name), text
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A path that was not read, and why."""
+
+    path: str
+    reason: EvidenceReason
+    detail: str = ""
+    directory: bool = False
+    """It stands for all that is below it, of whatever kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a walk found."""
+
+    paths: tuple[str, ...]
+    """Regular files, sorted."""
+    left_out: tuple[LeftOut, ...]
+    """Sorted by path. A directory that was left out stands for all that is in it."""
+    truncated: bool
+    """The walk met one of its bounds: there is more."""
+
+
+class Workspace:
+    """A project on disk: read, never written. Names that hold secrets go by covered ones (see ``covered``)."""
+
+    def __init__(self, root: Path, project_id: str, names: CoveredNames | None = None) -> None:
+        self.root = root
+        """The real path."""
+        self.project_id = project_id
+        self.alias_default = root.name
+        """The directory's name."""
+        self.names = DiskNames(root, names or CoveredNames(str))
+        """What the files are really called."""
+        self.git = Git(root, self._text_of_file, _text_of_bytes, self.names.shown, self.names.on_disk)
+
+    @classmethod
+    def open(cls, path: Path, *, key: str | None) -> "Workspace":
+        """The project at ``path``; ``key`` takes the path's place in its id where containers share one.
+
+        Raises ProjectError for no directory, the root, a home, and a bare mount point without a key.
+        """
+        root = project_root(path, named=bool(key))
+        identity = key.encode("utf-8", "surrogateescape") if key else os.fsencode(root)
+        return cls(root, hashlib.sha256(identity).hexdigest()[:16])
+
+    def with_names(self, names: CoveredNames) -> "Workspace":
+        """The same project under names that this covers."""
+        return Workspace(self.root, self.project_id, names)
+
+    def relative(self, path: str) -> str:
+        """A path as a caller names it, absolute or not, made project-relative; "" is the project itself.
+
+        Links are resolved here, so what is read is the file itself under its own path. It need not exist.
+        Raises ProjectError where it leads out of the project.
+        """
+        try:
+            if not path or "\0" in path:
+                raise ProjectError(f"{path!r} is no path.", hint=_PATH_HINT)
+            relative = Path(os.path.realpath(self.root / self.names.as_called(path))).relative_to(self.root)
+            os.fsencode(relative)
+        except (OSError, ValueError):
+            raise ProjectError(
+                f"The project is fixed for this session: {str(self.root)!r}. {path!r} is not in it.",
+                hint=_PATH_HINT,
+            ) from None
+        return "" if relative == Path() else self.names.shown(relative.as_posix())
+
+    def read(self, relative: str, *, max_bytes: int) -> Source | LeftOut:
+        """A file's source, or why it was not read: missing, a link, a pipe, over ``max_bytes``, …"""
+        try:
+            names = names_of(self.names.real(relative))
+            if not names:
+                return LeftOut(relative, EvidenceReason.NOT_REGULAR, "a directory")
+            with folder_beneath(self.root, names[:-1]) as folder:
+                return source_from_bytes(relative, folder.read(names[-1], max_bytes))
+        except NotReadError as error:
+            return LeftOut(relative, error.reason, error.detail)
+
+    def exists(self, relative: str) -> bool:
+        """Whether anything has this name. False only where that is certain: then the file is gone."""
+        try:
+            self._status(relative)
+        except NotReadError as error:
+            return error.reason is not EvidenceReason.FILE_MISSING
+        return True
+
+    def is_directory(self, relative: str) -> bool:
+        """Whether a directory, not a link to one, has this name."""
+        try:
+            return stat.S_ISDIR(self._status(relative).st_mode)
+        except NotReadError:
+            return False
+
+    def files_in(self, directory: str) -> tuple[str, ...]:
+        """Paths of the files directly in a directory, links too, sorted; none where it cannot be read."""
+        prefix = f"{directory}/" if directory else ""
+        try:
+            with folder_beneath(self.root, names_of(self.names.real(directory))) as folder:
+                entries = folder.entries(_MAX_BESIDE)
+                files = (entry for entry in entries if entry.is_symlink() or entry.is_file(follow_symlinks=False))
+                return tuple(prefix + self.names.shown(entry.name) for entry in files)
+        except (NotReadError, OSError):
+            return ()
+
+    def changed_ns(self, relative: str) -> int | None:
+        """When the name last changed (content or inode), in ns since 1970; None where it cannot be told."""
+        try:
+            status = self._status(relative)
+        except NotReadError:
+            return None
+        return max(status.st_mtime_ns, status.st_ctime_ns)
+
+    def _status(self, relative: str) -> os.stat_result:
+        names = names_of(self.names.real(relative))
+        if not names:
+            return self.root.stat()
+        with folder_beneath(self.root, names[:-1]) as folder:
+            return folder.status(names[-1])
+
+    def _text_of_file(self, relative: str) -> str | None:
+        source = self.read(relative, max_bytes=_MAX_COMPARED_BYTES)
+        return _text_or_none(source) if isinstance(source, Source) else None
+
+    def walk(self, start: str = "", *, max_files: int) -> Listing:
+        """The regular files at or below a path, sorted, and what was left out and why. No link is followed.
+
+        Other people's directories are left out, but for the files that git tracks in them; one that is
+        named as ``start`` is walked.
+        """
+        walk = _Walk(self.root, max_files)
+        walk.start(self.names.real(start))
+        walk.add_tracked(self._tracked(walk.vendored) if walk.vendored else set())
+        for path, target in sorted(walk.links.items()):
+            walk.add_link(path, self._is_passed_over(target))
+        return walk.listing(self.names.shown)
+
+    def is_passed_over(self, target: str) -> bool:
+        """Whether what a link leads to lies where no walk goes, so that it is not looked at under its own path."""
+        return self._is_passed_over(self.names.real(target))
+
+    def _is_passed_over(self, target: str) -> bool:
+        if not os.path.lexists(self.root / target) or not lies_aside(self.root, target):
+            return False
+        return self.is_directory(target) or target not in self._tracked([target])
+
+    def _tracked(self, folders: list[str]) -> set[str]:
+        """Names as on disk, here and there."""
+        try:
+            names = self.git.tracked(folders) if self.git.available() else set()
+            return {self.names.on_disk(name) for name in names}
+        except GitError:
+            return set()
+
+
+_MAX_COMPARED_BYTES = 8 << 20
+"""Of a file whose lines are compared with git's."""
+_PATH_HINT = "Name a file or directory of the project, relative to it or absolute."
+
+
+def _text_of_bytes(path: str, data: bytes) -> str | None:
+    return _text_or_none(source_from_bytes(path, data))
+
+
+def _text_or_none(source: Source) -> str | None:
+    return None if source.encoding is Encoding.BINARY else source.text
+
+
+class _Walk:
+    """One walk over the tree, depth first, each directory in order."""
+
+    def __init__(self, root: Path, max_files: int) -> None:
+        self.vendored: list[str] = []
+        self.links: dict[str, str] = {}
+        """Link → what it leads to, in the project."""
+        self._root = root
+        self._max_files = max_files
+        self._looks_left = max_files * _LOOKED_AT_PER_FILE + 1000
+        self._paths: list[str] = []
+        self._left_out: list[LeftOut] = []
+        self._full = self._too_deep = False
+
+    def start(self, start: str) -> None:
+        try:
+            names = names_of(start)
+            with folder_beneath(self._root, names[:-1]) as folder:
+                if not names:
+                    self._folder("", folder, 0)
+                elif stat.S_ISDIR(folder.status(names[-1]).st_mode):
+                    with folder.folder(names[-1]) as named:
+                        self._folder(f"{start}/", named, 0)
+                else:
+                    self._other(start, folder.status(names[-1]).st_mode)
+        except NotReadError as error:
+            self._leave_out(start, error.reason, error.detail, directory=True)
+
+    def _leave_out(self, path: str, reason: EvidenceReason, detail: str = "", *, directory: bool = False) -> None:
+        self._left_out.append(LeftOut(path, reason, detail, directory))
+
+    def _folder(self, prefix: str, folder: Folder, depth: int) -> None:
+        for entry in folder.entries(self._looks_left + 1):
+            self._looks_left -= 1
+            if self._full or self._looks_left < 0:
+                self._full = True
+                return
+            path = prefix + entry.name
+            try:
+                if is_gits_own(folder, prefix, entry):
+                    self._leave_out(path, EvidenceReason.VENDORED, "git's own", directory=True)
+                elif entry.is_dir(follow_symlinks=False):
+                    self._inner_folder(path, folder, entry.name, depth + 1)
+                else:
+                    self._other(path, entry.stat(follow_symlinks=False).st_mode)
+            except OSError as error:
+                self._leave_out(path, EvidenceReason.UNREADABLE, error.strerror or "")
+            except NotReadError as error:
+                # only a directory is opened here
+                self._leave_out(path, error.reason, error.detail, directory=True)
+
+    def _inner_folder(self, path: str, parent: Folder, name: str, depth: int) -> None:
+        with parent.folder(name) as folder:
+            foreign = (name in VENDORED_FOLDERS and name != ".git") or folder.holds("pyvenv.cfg")
+            if foreign:
+                self.vendored.append(path)
+            elif depth > _MAX_FOLDER_DEPTH:
+                self._too_deep = True
+                detail = f"below {_MAX_FOLDER_DEPTH} directories"
+                self._leave_out(path, EvidenceReason.TOO_MANY_FILES, detail, directory=True)
+            else:
+                self._folder(f"{path}/", folder, depth)
+
+    def _other(self, path: str, mode: int) -> None:
+        if stat.S_ISLNK(mode):
+            self._link(path)
+        elif not stat.S_ISREG(mode):
+            self._leave_out(path, EvidenceReason.NOT_REGULAR, kind_of_file(mode))
+        elif len(self._paths) < self._max_files:
+            self._paths.append(path)
+        else:
+            self._full = True
+
+    def _link(self, path: str) -> None:
+        """What it leads to is looked at under its own path if it is in the project, and nowhere if it is not."""
+        there = Path(os.path.realpath(self._root / path))
+        if there.is_relative_to(self._root):
+            self.links[path] = there.relative_to(self._root).as_posix()
+        else:
+            vendored = path.rpartition("/")[2] in VENDORED_FOLDERS
+            reason = EvidenceReason.VENDORED if vendored else EvidenceReason.OUTSIDE_PROJECT
+            self._leave_out(path, reason, "a link out of the project", directory=vendored or there.is_dir())
+
+    def add_link(self, path: str, passed_over: bool) -> None:
+        if passed_over and path.rpartition("/")[2] not in VENDORED_FOLDERS:
+            self._leave_out(path, EvidenceReason.OUTSIDE_PROJECT, LEADS_ASIDE, directory=(self._root / path).is_dir())
+        else:
+            self._leave_out(path, EvidenceReason.SYMLINK)
+
+    def add_tracked(self, names: set[str]) -> None:
+        """Take the files that git tracks in vendored directories: they are the project's own after all."""
+        for name in sorted(names):
+            if not self._full:
+                self.start(name)
+        for folder in self.vendored:
+            taken = sum(name.startswith(f"{folder}/") for name in names)
+            detail = f"but for {taken} files that git tracks" if taken else ""
+            self._leave_out(folder, EvidenceReason.VENDORED, detail, directory=True)
+
+    def listing(self, shown: Callable[[str], str]) -> Listing:
+        left_out = [replace(item, path=shown(item.path)) for item in self._left_out]
+        return Listing(
+            paths=tuple(sorted(map(shown, self._paths))),
+            left_out=tuple(sorted(left_out, key=lambda item: item.path)),
+            truncated=self._full or self._too_deep,
+        )
 
 
 # ==================================================================================================
@@ -23428,6 +23505,140 @@ def _advisory_names(found: Sequence[Finding], scopes: Mapping[str, ScopeMap]) ->
 
 
 # ==================================================================================================
+# appsecgate/redact/joined.py
+# ==================================================================================================
+# Texts as a program puts them together: literals without what stands between them, escapes as what they stand for.
+#
+# A secret that is written as ``"AKIA" + "IOSF…"``, over two lines, or with ``\x41`` in it is the same secret. A reading
+# is such a text with the way back; only what crosses a seam is looked for in it, since the rest is seen as it stands.
+
+_BETWEEN_PARTS = r"(?:[\s\\+.&|,~()\[\]<>]|(?:#|//|--)[^\n\"'`]{0,200}\n|/\*[^*\"'`]{0,200}\*/)"
+_ESCAPE_FORM = (
+    r"\\x(?P<hex_two>[0-9a-fA-F]{2})|\\u\{?0{0,6}(?P<hex_unicode>[0-9a-fA-F]{2,4})\}?"
+    r"|\\(?P<octal>[0-7]{3})|%(?P<hex_percent>[0-9a-fA-F]{2})|&#x0{0,4}(?P<hex_entity>[0-9a-fA-F]{2});"
+    r"|&#0{0,4}(?P<decimal>\d{2,3});"
+)
+_SEAM_FORM = re.compile(
+    rf"""["'`](?:{_BETWEEN_PARTS}{{1,200}}+[A-Za-z$@]{{0,2}})?["'`]+"""
+    r"""|\\\n[ \t]*+"""
+    r"""|(?<=\w)["'`]{1,2}(?=\w)"""
+    rf"|{_ESCAPE_FORM}"
+)
+"""What joins two literals in one of many languages, or stands for a character."""
+_ANY_ESCAPE = re.compile(_ESCAPE_FORM)
+_QUOTE_SIGN = re.compile(r"[\"'`]")
+_PART_EDGE = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+_FARTHEST = 400
+"""Characters of code between two literals that are taken for parts of one text."""
+_MAX_JOINED_CHARS = 2_000_000
+
+Stretch = tuple[int, int]
+
+
+def joined_reading(text: str, most: int | None = None) -> Respelled | None:
+    """Literals that are put together where they stand (at ``most`` so many seams, where that is given); None where
+    there are none."""
+    if len(text) > _MAX_JOINED_CHARS:
+        return None
+    seams = itertools.islice(_SEAM_FORM.finditer(text), most)
+    return _reading_of(text, ((*match.span(), _escaped_char(match)) for match in seams))
+
+
+def without_escapes(text: str) -> str:
+    """The text with the characters that escapes stand for; as many lines as before."""
+    return _ANY_ESCAPE.sub(_escaped_char, text)
+
+
+def scattered_readings(text: str) -> Iterator[Respelled]:
+    """Literals alone, whatever stands between them. Which quote opens one is not known, so there are two readings."""
+    if len(text) > _MAX_JOINED_CHARS:
+        return
+    quotes = [match.start() for match in _QUOTE_SIGN.finditer(text)]
+    for first in (0, 1):
+        pairs = zip(quotes[first::2], quotes[first + 1 :: 2], strict=False)
+        reading = _reading_of(text, ((a, b + 1, "") for a, b in pairs if b - a <= _FARTHEST))
+        if reading is not None:
+            yield reading
+
+
+def joined_candidates(reading: Respelled, lengths: Iterable[int]) -> Iterator[Stretch]:
+    """Ranges of the reading of one of these lengths that cross a seam and begin and end at the edge of a word, a sign
+    or a part. Each one once."""
+    wanted = sorted(set(lengths))
+    if not wanted:
+        return
+    seams = [(start, end) for start, end, _, _ in reading.places]
+    edges = _edges_of(reading.text, seams)
+    known = set(edges)
+    last = -1
+    for start, end in seams:
+        at = bisect_left(edges, max(start - wanted[-1] + 1, last + 1))
+        while at < len(edges) and (edges[at] < start or edges[at] == start < end):
+            begin = edges[at]
+            for length in wanted:
+                stop = begin + length
+                if stop > start and stop >= end and stop in known:
+                    yield begin, stop
+            last = begin
+            at += 1
+
+
+def pieces_in_base(reading: Respelled, place: Stretch) -> list[Stretch]:
+    """The parts of the text of which a range of its reading is made."""
+    start, end = place
+    begin, stop = reading.offset_in_base(start, is_end=False), reading.offset_in_base(end, is_end=True)
+    cuts = [begin]
+    index = bisect_left(reading.changes, begin, key=lambda change: change[0])
+    for first, last, plain in reading.changes[index:]:
+        if first >= stop:
+            break
+        if not plain:
+            cuts += (first, last)
+    cuts.append(stop)
+    return [(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=True) if a < b]
+
+
+def find_joined(
+    reading: Respelled, lengths: Collection[int], accepts: Callable[[str], bool], most: int
+) -> Iterator[tuple[Stretch, str]]:
+    """Ranges of the reading, and the values there, that a test accepts; it ends after so many different values, or
+    twenty times as many ranges."""
+    tested: dict[str, bool] = {}
+    for start, end in itertools.islice(joined_candidates(reading, lengths), 20 * most):
+        value = reading.text[start:end]
+        if value not in tested:
+            if len(tested) >= most:
+                return
+            tested[value] = accepts(value)
+        if tested[value]:
+            yield (start, end), value
+
+
+def _reading_of(text: str, changes: Iterable[Change]) -> Respelled | None:
+    kept = tuple(change for change in changes if text[change[0] : change[1]] != change[2])
+    return Respelled(text, apply_changes(text, kept), kept) if kept else None
+
+
+def _edges_of(text: str, seams: Iterable[Stretch]) -> list[int]:
+    found = {0, len(text)}
+    for match in _PART_EDGE.finditer(text):
+        found.update(match.span())
+    for start, end in seams:
+        found.update((start, end))
+    return sorted(found)
+
+
+def _escaped_char(match: re.Match[str]) -> str:
+    """Of an escape the character, where it is one that a secret may hold."""
+    group = match.lastgroup
+    if group is None:
+        return ""
+    base = 8 if group == "octal" else 10 if group == "decimal" else 16
+    code = int(match[group], base)
+    return chr(code) if 33 <= code <= 126 else match[0]
+
+
+# ==================================================================================================
 # appsecgate/redact/kinds.py
 # ==================================================================================================
 # The kinds of secrets, and the form of a placeholder.
@@ -24645,6 +24856,11 @@ def _user_and_password(encoded: str) -> bool:
 _MAX_DIGESTS = 100_000
 """Different candidates whose HMAC is computed for one text, about 0.2 s: beyond that only patterns mask."""
 
+_MAX_JOINED_DIGESTS = 20_000
+"""The same for values that are put together out of several literals."""
+
+_MAX_SEAMS = 50_000
+
 _REACH = 12
 """A candidate holds at most so many words and signs, unless it is a whole literal."""
 
@@ -24672,6 +24888,7 @@ class KnownSecrets:
         """Every place where a known secret stands between word edges, or as a literal."""
         if not self._anywhere and not self._beside_names:
             return
+        yield from self._joined(text)
         seen: dict[str, SecretKind | None] = {}
         for start, end, table in self._candidates(text):
             value = text[start:end]
@@ -24682,6 +24899,28 @@ class KnownSecrets:
             kind = seen[value]
             if kind is not None:
                 yield Span(start, end, kind, SpanRank.LITERAL if kind is SecretKind.LITERAL else SpanRank.REPEATED)
+
+    def lengths_of(self, digests: Collection[str]) -> frozenset[int]:
+        """How many characters the secrets with these digits have."""
+        tables = (self._anywhere, self._beside_names)
+        return frozenset(
+            length for table in tables for length, known in table.items() if not known.keys().isdisjoint(digests)
+        )
+
+    def _joined(self, text: str) -> Iterator[Span]:
+        """The parts of known secrets that are put together out of several literals, or hold escapes."""
+        reading = joined_reading(text, _MAX_SEAMS) if self._anywhere else None
+        if reading is None:
+            return
+        lengths = frozenset(self._anywhere)
+
+        def is_known(value: str) -> bool:
+            return self._digest(value) in self._anywhere[len(value)]
+
+        for place, value in find_joined(reading, lengths, is_known, _MAX_JOINED_DIGESTS):
+            kind = self._anywhere[len(value)][self._digest(value)]
+            for start, end in pieces_in_base(reading, place):
+                yield Span(start, end, kind, SpanRank.REPEATED, value)
 
     def _candidates(self, text: str) -> Iterator[tuple[int, int, dict[int, dict[str, SecretKind]]]]:
         for match in _WHOLE_LITERAL.finditer(text):
@@ -25059,11 +25298,24 @@ _RETRY = 64
 """After a match that a check refused, look again this far before its end."""
 
 
-def find_tokens(text: str) -> Iterator[Span]:
-    """Every token of the table, and the few forms without a fixed prefix."""
+_ANY_PREFIX = re.compile("|".join(sorted({re.escape(p) for each in TOKEN_PATTERNS for p in each.prefixes})))
+
+
+def may_hold_token(text: str) -> bool:
+    """False where no token of the table is in a text; quick."""
+    return bool(_ANY_PREFIX.search(text))
+
+
+def find_prefixed_tokens(text: str) -> Iterator[Span]:
+    """Every token of the table: what its prefix gives away, wherever it stands."""
     for pattern in TOKEN_PATTERNS:
         for prefix in pattern.prefixes:
             yield from _find_prefixed(text, pattern, prefix)
+
+
+def find_tokens(text: str) -> Iterator[Span]:
+    """Every token of the table, and the few forms without a fixed prefix."""
+    yield from find_prefixed_tokens(text)
     for kind, needed, form in _UNPREFIXED:
         for match in form.finditer(text) if needed in text else ():
             evident = not has_three_classes(match[0]) and ":AA" not in match[0]
@@ -25128,6 +25380,12 @@ _MAX_MARKS = 1_000
 _MAX_DEPTH = 32
 _CACHED_CHARS = 2_000
 _CACHED_TEXTS = 512
+
+_SHORTEST_TOKEN = 12
+"""Characters: no name that is shorter holds a token."""
+_NO_WORD = re.compile("[A-Z0-9]")
+_NAME_ENDINGS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,9}){0,3}\Z")
+"""Of a file's name: they say what kind of file it is, so no token may swallow them."""
 
 _Place = tuple[int, int, str | None]
 
@@ -25204,6 +25462,10 @@ class Redactor:
         """Eight hex digits of the HMAC-SHA256 of ``secret`` under the key."""
         return hmac.digest(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:8]
 
+    def lengths_of(self, digests: Collection[str]) -> frozenset[int]:
+        """How many characters those known secrets have whose placeholders show these digits."""
+        return self._known.lengths_of(digests)
+
     def placeholder(self, kind: str, secret: str) -> str:
         """What stands in place of ``secret``; an unknown kind becomes ``secret``."""
         return f"[REDACTED:{known_kind(kind)}:{self.digest(secret)}]"
@@ -25233,6 +25495,21 @@ class Redactor:
         if len(text) <= _CACHED_CHARS and len(self._cache) < _CACHED_TEXTS:
             self._cache[text, entropy] = masked
         return masked
+
+    def name(self, name: str) -> str:
+        """A file's or directory's name without the tokens that their prefix gives away, and no others: what a build
+        makes has random names. What already looks like a placeholder is masked whole, endings aside, so that no file
+        can be taken for another by its name."""
+        if len(name) < _SHORTEST_TOKEN or not (may_hold_token(name) or "[REDACTED:" in name):
+            return name
+        endings = _NAME_ENDINGS.search(name)
+        stem = name[: endings.start()] if endings else name
+        if "[REDACTED:" in name:
+            return self.placeholder(SecretKind.CUSTOM, name) + name[len(stem) :]
+        # all of them hold digits or capitals, or nearly; without any, it is words
+        found = resolve_spans(stem, find_prefixed_tokens(stem))
+        spans = [span for span in found if _NO_WORD.search(stem, span.start, span.end)]
+        return Edits(stem, spans, self._mask).text + name[len(stem) :] if spans else name
 
     def json(self, value: Json) -> Json:
         """``value`` with every string in it masked, keys too; what a secret's name keys is masked whole.
@@ -25400,6 +25677,193 @@ def _name_of(value: dict[str, Json], key: str) -> str:
 
 
 # ==================================================================================================
+# appsecgate/verify_secret.py
+# ==================================================================================================
+# Whether a text holds a known secret in another form: in parts, with escapes, encoded, backwards, as numbers.
+#
+# The secret itself is known by its length and its keyed digest alone. So each form is undone, and what comes out is put
+# to the test at the edges of its words. What a program computes in a way of its own is not undone.
+
+MAX_SEARCHED_CHARS = 1_000_000
+"""Of a file that is searched for a known secret."""
+MAX_TESTS = 300_000
+"""Values that are put to the test in one file, about half a second: beyond that nobody knows."""
+MAX_NUMBERS = 5_000
+"""In a row: more are data, no text."""
+MARGIN_LINES = 12
+"""Lines around new ones that are read with them: parts may stand there since before."""
+
+_SHORTEST = 6
+"""Characters: what is shorter is put together by chance."""
+_KEY_LINE_CHARS = 24
+_ENCODED = re.compile(r"[A-Za-z0-9+/_-]{6,20000}+={0,2}")
+_BASE16 = re.compile(r"(?:[0-9a-fA-F]{2}){4,10000}")
+_ANY_LINE = re.compile(r"[^\n]*+\n?")
+_ANY_LITERAL = re.compile(r"\"([^\"\n]*+)\"|'([^'\n]*+)'|`([^`\n]*+)`|([^\s\"'`=:,;]++)")
+_CHAR_CODE = re.compile(r"\b(?:0[xX]([0-9a-fA-F]{2})|(\d{2,3}))\b")
+_WORD_EDGE = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+_ROT13 = str.maketrans(_UPPER + _LOWER, _UPPER[13:] + _UPPER[:13] + _LOWER[13:] + _LOWER[:13])
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """``line``: where one of the values stands, if any; ``complete``: whether all could be looked through."""
+
+    line: int | None
+    complete: bool = True
+
+
+class _OutOfTestsError(Exception):
+    """More values than can be put to the test."""
+
+
+class _Test:
+    """Whether a value is one of the secrets; bounded."""
+
+    def __init__(self, redactor: Redactor, digests: Collection[str]) -> None:
+        self.lengths = frozenset(length for length in redactor.lengths_of(digests) if length >= _SHORTEST)
+        self._digest = redactor.digest
+        self._digests = frozenset(digests)
+        self._known: dict[str, bool] = {}
+
+    def accepts(self, value: str) -> bool:
+        if len(value) not in self.lengths:
+            return False
+        found = self._known.get(value)
+        if found is None:
+            if len(self._known) >= MAX_TESTS:
+                raise _OutOfTestsError
+            found = self._known[value] = self._digest(value) in self._digests
+        return found
+
+    def finds_in(self, text: str) -> bool:
+        """Whether a value stands in the text between two edges of words or signs."""
+        edges = sorted({0, len(text), *(edge for match in _WORD_EDGE.finditer(text) for edge in match.span())})
+        known = set(edges)
+        return any(
+            self.accepts(text[start : start + length])
+            for start in edges
+            for length in self.lengths
+            if start + length in known
+        )
+
+
+def find_disguised(redactor: Redactor, source: Source, numbers: Collection[int], digests: Collection[str]) -> Search:
+    """Look for the secrets with these digests in and around these lines of a file."""
+    test = _Test(redactor, digests)
+    if not test.lengths or not numbers:
+        return Search(None)
+    if len(source.text) > MAX_SEARCHED_CHARS:
+        return Search(None, complete=False)
+    lines, wanted = source.lines, frozenset(numbers)
+    try:
+        for first, last in _windows(numbers, len(lines)):
+            text = "\n".join(lines[first - 1 : last])
+            plain = without_escapes(text)
+            for start, end in _disguised_places(text, plain, test):
+                top, bottom = (first + plain.count("\n", 0, offset) for offset in (start, end))
+                touched = wanted.intersection(range(top, bottom + 1))
+                if touched:
+                    return Search(min(touched))
+    except _OutOfTestsError:
+        return Search(None, complete=False)
+    return Search(None)
+
+
+def find_key_lines(key: bytes, finding: Finding, source: Source, numbers: Collection[int]) -> int | None:
+    """The first of these lines that holds a whole line of what a flagged block had between its first and last: of a
+    private key whose header is put together at run time. ``key``: of the lines' hashes."""
+    within = frozenset(split_line_hashes(bytes.fromhex(finding.line_marks))[1:-1])
+    if not within or len(source.text) > MAX_SEARCHED_CHARS:
+        return None
+    found: list[tuple[int, str]] = []
+    for number in sorted(numbers):
+        if 0 < number <= len(source.lines):
+            line = source.lines[number - 1].replace("\\n", " ")
+            found += [(number, match[0]) for match in _ENCODED.finditer(line) if len(match[0]) >= _KEY_LINE_CHARS]
+    words = source_from_bytes("x", "\n".join(word for _, word in found).encode())
+    hashes = split_line_hashes(line_hashes(words, key)) if found else []
+    return next((number for (number, _), digest in zip(found, hashes, strict=True) if digest in within), None)
+
+
+def _windows(numbers: Collection[int], count: int) -> Iterator[tuple[int, int]]:
+    """Ranges of lines around the given ones."""
+    first = last = 0
+    for number in sorted(number for number in numbers if 0 < number <= count):
+        if last and number - MARGIN_LINES <= last + 1:
+            last = min(number + MARGIN_LINES, count)
+            continue
+        if last:
+            yield first, last
+        first, last = max(number - MARGIN_LINES, 1), min(number + MARGIN_LINES, count)
+    if last:
+        yield first, last
+
+
+def _disguised_places(text: str, plain: str, test: _Test) -> Iterator[Stretch]:
+    """Where a value stands in one of the forms: offsets in the text without escapes, which has as many lines."""
+    if plain != text:
+        for match, before in zip(_ANY_LINE.finditer(plain), _ANY_LINE.finditer(text), strict=False):
+            if match[0] != before[0] and test.finds_in(match[0]):
+                yield match.span()
+    readings = [reading for reading in (joined_reading(plain), *scattered_readings(plain)) if reading is not None]
+    for reading in readings:
+        places = (place for place, _ in find_joined(reading, test.lengths, test.accepts, MAX_TESTS + 1))
+        for start, end in itertools.chain(places, _encoded(reading.text, test)):
+            yield reading.offset_in_base(start, is_end=False), reading.offset_in_base(end, is_end=True)
+    yield from _encoded(plain, test)
+
+
+def _encoded(text: str, test: _Test) -> Iterator[Stretch]:
+    """Where a value is encoded, backwards, or a list of numbers."""
+    shortest = min(test.lengths)
+    for match in _ANY_LITERAL.finditer(text):
+        word = match[match.lastindex or 0]
+        if any(test.accepts(form) for form in (word[::-1], word.translate(_ROT13), word.translate(_ROT13)[::-1])):
+            yield match.span()
+    for match in _ENCODED.finditer(text):
+        if len(match[0]) > shortest and any(test.finds_in(form) for form in _decoded_token(match[0])):
+            yield match.span()
+    yield from _from_codes(text, test)
+
+
+def _decoded_token(token: str) -> Iterator[str]:
+    """What a token stands for in base 64, 32 and 16, as far as it is text."""
+    bare = token.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
+    for decode, width in ((base64.b64decode, 4), (base64.b32decode, 8)):
+        with_end = bare + "=" * (-len(bare) % width)
+        try:
+            data = decode(with_end)
+        except (ValueError, binascii.Error):
+            continue
+        if data.isascii():
+            yield data.decode("ascii")
+    if _BASE16.fullmatch(token):
+        data = bytes.fromhex(token)
+        if data.isascii():
+            yield data.decode("ascii")
+
+
+def _from_codes(text: str, test: _Test) -> Iterator[Stretch]:
+    """Lists of the characters' codes."""
+    codes = [(match.start(), int(match[1], 16) if match[1] else int(match[2])) for match in _CHAR_CODE.finditer(text)]
+    shortest = min(test.lengths)
+    run: list[tuple[int, int]] = []
+    for place, code in [*codes, (len(text), 0)]:
+        if 33 <= code <= 126:
+            run.append((place, code))
+            continue
+        if shortest <= len(run) <= MAX_NUMBERS:
+            word = "".join(chr(code) for _, code in run)
+            for start in range(len(word) - shortest + 1):
+                for length in test.lengths:
+                    if start + length <= len(word) and test.accepts(word[start : start + length]):
+                        yield run[start][0], run[start + length - 1][0]
+        run = []
+
+
+# ==================================================================================================
 # appsecgate/redact/seal.py
 # ==================================================================================================
 # From a raw hit to a finding that may be stored: the only maker of ``Finding``.
@@ -25498,7 +25962,7 @@ class _Sealer:
             package = hit.package
             parts = (package.name, package.installed_version, *package.advisory_ids[:1]) if package else (hit.rule_id,)
             return self._text(" ".join(parts), _CODE_MAX_CHARS)
-        whole = self._flagged()
+        whole = plain_code(hit.respelled, self._flagged())
         code = " ".join(self.redactor.text(clean_text(whole), entropy=True).split())
         if len(code) <= _CODE_MAX_CHARS:
             return code
@@ -25561,6 +26025,115 @@ def _bare_id(text: str) -> str:
 
 
 # ==================================================================================================
+# appsecgate/scan/hit_limits.py
+# ==================================================================================================
+# How many hits of one scan are kept: a generated file, or a hostile one, can have hundreds of thousands.
+#
+# Sealing, matching and storing takes about 0.3 ms and 8 KB a hit (measured), out of the time of the call and the memory
+# of the server. What is cut is counted and named in the evidence, which is not verified then: it never looks clean.
+
+HITS_PER_RULE = 1_000
+"""Of one rule in one file."""
+HITS_PER_FILE = 5_000
+"""Of one scanner in one file."""
+HITS_PER_SCAN = 10_000
+"""Of all scanners together, in the time of one tool call."""
+MOST_HITS_PER_SCAN = 50_000
+"""The same where a scan may take as long as it likes."""
+HITS_PER_PROJECT = 50_000
+"""Findings in the books beyond which a scan keeps no more than ``HITS_WHEN_FULL``: each scan of the whole project goes
+through all of them."""
+HITS_WHEN_FULL = 1_000
+RESERVE_S = 5.0
+"""Kept back from a call's time for sealing, matching and storing."""
+_STORING_S_PER_HIT = 0.0003
+_HITS_PER_SECOND = 200
+
+
+class HitRoom:
+    """What one scan has room for; its scanners share it. Safe to share between threads."""
+
+    def __init__(self, remaining_s: float, in_books: int = 0) -> None:
+        """``remaining_s``: the time that the scan has; ``in_books``: findings that the project has already."""
+        in_time = max(HITS_PER_SCAN, int(min(remaining_s, 1e6) * _HITS_PER_SECOND))
+        self.most = min(MOST_HITS_PER_SCAN, in_time, max(HITS_WHEN_FULL, HITS_PER_PROJECT - in_books))
+        self._in_books = in_books
+        self._left = self.most
+        self._lock = threading.Lock()
+
+    @property
+    def taken(self) -> int:
+        return self.most - self._left
+
+    @property
+    def reserve_s(self) -> float:
+        """Of the call's time, what storing will take."""
+        return RESERVE_S + (self._in_books + self.taken) * _STORING_S_PER_HIT
+
+    def take(self, count: int) -> bool:
+        """Whether there is room for so many, which is taken then."""
+        with self._lock:
+            if count > self._left:
+                return False
+            self._left -= count
+            return True
+
+
+@dataclass(slots=True)
+class KeptHits:
+    """What is kept of one run."""
+
+    hits: list[Hit] = field(default_factory=list)
+    targets: list[TargetEvidence] = field(default_factory=list)
+    cut: Counter[str] = field(default_factory=Counter)
+    """Path → hits that are not kept."""
+
+
+def keep_hits(hits: Iterable[Hit], targets: Iterable[TargetEvidence], room: HitRoom) -> KeptHits:
+    """The hits of as many files as there is room for, those with few of them first; of each file the first ones.
+
+    A file for which there is no room has none, and counts as not reached: the next call goes on there.
+    """
+    kept = KeptHits()
+    by_path: dict[str, list[Hit]] = {}
+    for hit in hits:
+        by_path.setdefault(hit.path, []).append(hit)
+    why: dict[str, tuple[EvidenceReason, str]] = {}
+    for path, members in sorted(by_path.items(), key=lambda entry: (len(entry[1]), entry[0])):
+        chosen = _first_hits(members)
+        if not room.take(len(chosen)):
+            kept.cut[path] = len(members)
+            why[path] = EvidenceReason.TIME_BUDGET, f"{len(members):,} hits: one scan keeps {room.most:,} in all"
+            continue
+        kept.hits += chosen
+        if len(chosen) < len(members):
+            kept.cut[path] = len(members) - len(chosen)
+            why[path] = EvidenceReason.PARTIAL, f"{CUT_HITS}{len(chosen):,} of {len(members):,} hits"
+    kept.targets = [_told(row, *why[row.path]) if row.path in why else row for row in targets]
+    return kept
+
+
+def _first_hits(hits: Sequence[Hit]) -> list[Hit]:
+    """In their order where all can be kept, else by their lines."""
+    if len(hits) <= HITS_PER_RULE:
+        return list(hits)
+    of_rule: Counter[str] = Counter()
+    chosen = []
+    for hit in sorted(hits, key=lambda hit: (hit.line_start, hit.col_start or 0, hit.rule_id)):
+        of_rule[hit.rule_id] += 1
+        if of_rule[hit.rule_id] <= HITS_PER_RULE:
+            chosen.append(hit)
+    return chosen[:HITS_PER_FILE]
+
+
+def _told(row: TargetEvidence, reason: EvidenceReason, words: str) -> TargetEvidence:
+    """What was missing before is said all the same."""
+    if row.state is EvidenceState.NOT_VERIFIED:
+        return replace(row, detail=f"{row.detail}; {words}" if row.detail else words)
+    return replace(row, state=EvidenceState.NOT_VERIFIED, reason=reason, detail=words)
+
+
+# ==================================================================================================
 # appsecgate/scan/result.py
 # ==================================================================================================
 # What a scan is asked for and what it gives.
@@ -25586,6 +26159,8 @@ class ScanRequest:
     """New path → old path."""
     fresh: frozenset[str] = frozenset()
     """Files at which the scanners look even where equal input was answered before."""
+    notices: tuple["Notice", ...] = ()
+    """What is to be said beside what the repository brings."""
     gaps: Mapping[str, str] = field(default_factory=dict)
     """Path → what belongs to it and is not looked at; an answer about such a file is a partial one."""
 
@@ -25666,6 +26241,8 @@ class StagedFile:
     """``classify.language``: a semgrep language name, or "" where none is known."""
     kinds: frozenset[str]
     """``classify.kinds``: what else the file is: "text", "manifest", "terraform", "kubernetes", …"""
+    plain: Path | None = None
+    """A second copy in the language's plain spelling (``spelling.respell``), where that is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26432,135 +27009,6 @@ def _kinds_by_content(path: str, text: str, named: set[str]) -> set[str]:
     if _ANSIBLE_PATH.search(path.lower()) and _TASK_ITEM.search(text):
         kinds.add(KIND_ANSIBLE)
     return kinds
-
-
-# ==================================================================================================
-# appsecgate/scan/plan.py
-# ==================================================================================================
-# Which scanner sees which file, what needs no second look, and what nobody can look at.
-
-_HARMLESS_REASONS = frozenset(
-    {
-        EvidenceReason.NOT_APPLICABLE,
-        EvidenceReason.VENDORED,
-        EvidenceReason.SYMLINK,
-        EvidenceReason.NOT_REGULAR,
-    }
-)
-"""Reasons for which nothing is missing: the scanner has no business with the file, or what it leads to is looked at
-under its own path."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one scanner is to do in a scan."""
-
-    adapter: Adapter
-    tool: Installation | None
-    targets: tuple[StagedFile, ...]
-    companions: tuple[StagedFile, ...]
-    input_hashes: Mapping[str, str] = field(default_factory=dict)
-    gaps: Mapping[str, str] = field(default_factory=dict)
-    """Target path → what could not be laid beside it."""
-    late: frozenset[str] = frozenset()
-    """Targets that an earlier run did not end with: they come last, so that they keep nobody else waiting."""
-    known: tuple[TargetEvidence, ...] = ()
-    """Evidence that stands before any process starts: cached, refused, out of reach."""
-    not_applicable: int = 0
-    """Files that are none of this scanner's business; counted, not listed."""
-
-
-def state_of(reason: EvidenceReason) -> EvidenceState:
-    """Whether a reason means that something is missing."""
-    if reason in (EvidenceReason.NONE, EvidenceReason.CACHED):
-        return EvidenceState.APPLIED
-    return EvidenceState.SKIPPED if reason in _HARMLESS_REASONS else EvidenceState.NOT_VERIFIED
-
-
-def input_hash(adapter: Adapter, tool: Installation, target: StagedFile, companions: Sequence[StagedFile]) -> str:
-    """32 hex digits over all that the scanner's answer about the target depends on (see ``TargetEvidence``)."""
-    parts = [adapter.name, tool.version, adapter.ruleset_hash(), target.path, target.sha256]
-    for companion in sorted(companions, key=lambda file: file.path):
-        parts += [companion.path, companion.sha256]
-    text = "\0".join(parts).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(text).hexdigest()[:32]
-
-
-def left_out_evidence(adapter: Adapter, left_out: Iterable[LeftOut]) -> tuple[list[TargetEvidence], int]:
-    """Evidence for the files that were not even read, and how many of them are not this scanner's business.
-
-    A file that could not be read is judged by its name alone: if the scanner would have looked at such a
-    file, something is missing. A directory may hold anything.
-    """
-    evidence: list[TargetEvidence] = []
-    foreign = 0
-    for item in left_out:
-        state = _left_out_state(item)
-        if state is not EvidenceState.SKIPPED and not item.directory and not _wants_by_name(adapter, item.path):
-            words = _nobodys_business(adapter.category, item.path)
-            if words:
-                reason = EvidenceReason.UNSUPPORTED_FORMAT
-                evidence.append(TargetEvidence(adapter.name, item.path, "", EvidenceState.SKIPPED, reason, words))
-            foreign += not words
-            continue
-        evidence.append(TargetEvidence(adapter.name, item.path, "", state, item.reason, item.detail))
-    return evidence, foreign
-
-
-def _left_out_state(item: LeftOut) -> EvidenceState:
-    """A socket holds nothing to look at; a pipe or device under the name of a source file is a trap."""
-    if item.reason is EvidenceReason.NOT_REGULAR and promises_text(item.path):
-        return EvidenceState.NOT_VERIFIED
-    return state_of(item.reason)
-
-
-def _wants_by_name(adapter: Adapter, path: str) -> bool:
-    wanted = adapter.accepts(path, file_language(path, ""), file_kinds(path, ""))
-    return wanted is not EvidenceReason.NOT_APPLICABLE
-
-
-def choose_targets(
-    adapter: Adapter, files: Iterable[StagedFile]
-) -> tuple[list[StagedFile], list[TargetEvidence], int]:
-    """Split files into targets, refusals that must be told, and files that are not its business."""
-    targets: list[StagedFile] = []
-    refused: list[TargetEvidence] = []
-    foreign = 0
-    for file in files:
-        reason = adapter.accepts(file.path, file.language, file.kinds)
-        if reason is EvidenceReason.NONE:
-            targets.append(file)
-        elif reason is EvidenceReason.NOT_APPLICABLE:
-            words = _nobodys_business(adapter.category, file.path)
-            if words:
-                refused.append(_passed_over(adapter, file, words))
-            foreign += not words
-        else:
-            refused.append(TargetEvidence(adapter.name, file.path, file.sha256, state_of(reason), reason))
-    return targets, refused, foreign
-
-
-def _nobodys_business(category: Category, path: str) -> str:
-    """Why no scanner at all looks into a file that may hold a weakness; "" for any other file."""
-    if category is Category.SCA and is_foreign_manifest(path):
-        return "dependencies of this ecosystem are audited by no scanner here"
-    return "archives are not opened" if category is Category.SECRET and is_archive(path) else ""
-
-
-def _passed_over(adapter: Adapter, file: StagedFile, words: str) -> TargetEvidence:
-    """Nothing is missing from what is promised, but whoever reads the result must see that nobody looked."""
-    reason = EvidenceReason.UNSUPPORTED_FORMAT
-    return TargetEvidence(adapter.name, file.path, file.sha256, EvidenceState.SKIPPED, reason, words)
-
-
-def not_verified(
-    scanner: Scanner, targets: Iterable[StagedFile], reason: EvidenceReason, detail: str = ""
-) -> list[TargetEvidence]:
-    """One row per target for a scanner that could not run at all."""
-    return [
-        TargetEvidence(scanner, file.path, file.sha256, EvidenceState.NOT_VERIFIED, reason, detail)
-        for file in targets
-    ]
 
 
 # ==================================================================================================
@@ -28937,6 +29385,11 @@ _ANALYZER_NAMES = {
 """Other names that rules may use → the name that ``classify`` uses."""
 
 
+_PARTS = "parts"
+_PART = ".part-"
+_COMMON = ("languages", "severity", "message", "metadata", "fix", "fix-regex")
+
+
 @dataclass(frozen=True, slots=True)
 class RulePack:
     """The active rules, in order, with unique ids."""
@@ -28946,7 +29399,7 @@ class RulePack:
     """16 hex digits over the rules' canonical JSON."""
 
     def identifiers(self) -> frozenset[str]:
-        return frozenset(json_text(rule["id"]) for rule in self.rules)
+        return frozenset(whole_rule_id(json_text(rule["id"])) for rule in self.rules)
 
     def languages(self) -> frozenset[str]:
         """Analyzers that at least one rule names, the wide ones included."""
@@ -28981,10 +29434,26 @@ def rule_languages(rule: Mapping[str, Json]) -> frozenset[str]:
     return frozenset(_ANALYZER_NAMES.get(name.lower(), name.lower()) for name in named)
 
 
+def whole_rule_id(loaded_id: str) -> str:
+    """The rule's id, from the id of one of its parts."""
+    return loaded_id if loaded_id.startswith(CUSTOM_PREFIX) else loaded_id.partition(_PART)[0]
+
+
 def builtin_rules() -> list[dict[str, Json]]:
-    """Our own packs, in the order of their files' names."""
+    """Our own packs, in the order of their files' names; a rule's parts follow it under ids of their own."""
     packs = [json_object(json.loads(read_embedded(name))) for name in embedded_names("rules/")]
-    return [json_object(rule) for pack in packs for rule in json_list(pack.get("rules"))]
+    rules = [json_object(rule) for pack in packs for rule in json_list(pack.get("rules"))]
+    return [loaded for rule in rules for loaded in _with_parts(rule)]
+
+
+def _with_parts(rule: dict[str, Json]) -> list[dict[str, Json]]:
+    """The core leaves a whole rule out of a file that has none of the names in it. So an alternative that could
+    be in any file is a rule of its own for the core: it says ``patterns``, and all else is the rule's."""
+    common = {key: rule[key] for key in _COMMON if key in rule}
+    whole = {key: value for key, value in rule.items() if key != _PARTS}
+    parts = [json_object(part) for part in json_list(rule.get(_PARTS))]
+    identifier = json_text(rule["id"])
+    return [whole, *({**common, **part, "id": f"{identifier}{_PART}{n}"} for n, part in enumerate(parts, 2))]
 
 
 def custom_rules(name: str, data: bytes, tool: Installation | None) -> list[dict[str, Json]]:
@@ -29097,8 +29566,12 @@ class Stage:
         if known is not None and known.sha256 == source.sha256:
             return known
         local = self._fresh_path(source.path)
-        _write_private_file(local, _copy_bytes(source.text))
+        _write_private_file(local, copy_bytes(source.text))
         kind = classify(source)
+        plain = None
+        if (respelled := respell(kind.language, source.text)) is not None:
+            plain = self._fresh_path(source.path)
+            _write_private_file(plain, copy_bytes(respelled.text))
         staged = StagedFile(
             path=source.path,
             sha256=source.sha256,
@@ -29107,6 +29580,7 @@ class Stage:
             local=local,
             language=kind.language,
             kinds=kind.kinds,
+            plain=plain,
         )
         with self._lock:
             self._files[source.path] = staged
@@ -29173,7 +29647,7 @@ def place_copy(directory: Path, name: str, original: Path) -> Path:
     return target
 
 
-def _copy_bytes(text: str) -> bytes:
+def copy_bytes(text: str) -> bytes:
     """UTF-8; a lone surrogate, which UTF-16 can carry, becomes one ``?`` so that columns stay right."""
     try:
         return text.encode("utf-8", "surrogateescape")
@@ -29570,6 +30044,9 @@ def take_in(
         if isinstance(found, LeftOut):
             intake.left_out.append(_where_it_leads(workspace, found))
             continue
+        if _hides_its_kind(workspace, reader, adapters, found):
+            intake.left_out.append(LeftOut(path, EvidenceReason.UNSUPPORTED_FORMAT, _HIDDEN_KIND, directory=True))
+            continue
         intake.files[path] = found
         for adapter in adapters:
             if adapter.accepts(path, found.language, found.kinds) is not EvidenceReason.NONE:
@@ -29582,6 +30059,23 @@ def take_in(
             if gap:
                 intake.gaps[adapter.name, path] = gap
     return intake
+
+
+_HIDDEN_KIND = "the secret in its name hides what kind of file it is: rename it"
+
+
+def _hides_its_kind(
+    workspace: Workspace, reader: StagingReader, adapters: Sequence[Adapter], file: StagedFile
+) -> bool:
+    """Whether some scanner would have business with the file under its real name, and not under the covered one."""
+    name = workspace.names.on_disk(file.path)
+    if name == file.path:
+        return False
+    kind = classify(replace(reader.source(file.path), path=name))
+    return any(
+        adapter.accepts(name, kind.language, kind.kinds) is not adapter.accepts(file.path, file.language, file.kinds)
+        for adapter in adapters
+    )
 
 
 def _where_it_leads(workspace: Workspace, found: LeftOut) -> LeftOut:
@@ -29956,9 +30450,11 @@ _SEVERITIES = {
     "INVENTORY": Severity.INFO,
 }
 _PARSE_ERRORS = frozenset({"Syntax error", "Other syntax error", "Lexical error", "AST builder error"})
+_PARTIAL_PARSING = "PartialParsing"
 _RULE_ERRORS = frozenset(
     {"Rule parse error", "Pattern parse error", "PatternParseError", "Invalid YAML", "Incompatible rule"}
 )
+_GAVE_UP = "the taint analysis of a function took too long and was given up"
 _NOSEM = re.compile(r"\bnosem(?:grep)?(?![\w-])", re.IGNORECASE)
 _NOSEM_ALONE = re.compile(r"^\W*nosem(?:grep)?(?![\w-])", re.IGNORECASE)
 """On the line before, the comment counts only where nothing else stands there."""
@@ -29979,6 +30475,10 @@ class SemgrepExpectation:
     """Project paths of source files that only rules for any text looked at."""
     unproven: dict[str, str] = field(default_factory=dict)
     """Project path → an analyzer for which there is no known-bad sample."""
+    respelled: dict[str, str] = field(default_factory=dict)
+    """Copies in plain spelling, which ``files`` holds too → their analyzer."""
+    beside: set[str] = field(default_factory=set)
+    """Copies that have one in plain spelling beside them: whether the file can be parsed is told by that."""
 
 
 def read_semgrep_report(completed: Completed, asked: SemgrepExpectation) -> Report:
@@ -29995,6 +30495,7 @@ def read_semgrep_report(completed: Completed, asked: SemgrepExpectation) -> Repo
         problems.add(json_object(item))
     for item in json_list(json_object(report.get("paths")).get("skipped")):
         problems.add_skipped(json_object(item))
+    problems.add_given_up(json_object(report.get("time")).get("fixpoint_timeouts"))
     failure = problems.fatal
     if completed.exit_code != 0 and not failure:
         failure = f"exit status {completed.exit_code}"
@@ -30021,14 +30522,14 @@ def _semgrep_hits(
     results: Sequence[Json], asked: SemgrepExpectation
 ) -> tuple[tuple[Hit, ...], dict[str, set[str]], int]:
     """The hits about files, the rules reported per sample, and how many results were about neither."""
-    hits: list[Hit] = []
+    hits: dict[tuple[object, ...], Hit] = {}
     reported: dict[str, set[str]] = {}
-    seen: set[tuple[object, ...]] = set()
     lines: dict[str, list[str]] = {}
+    ways: dict[str, Respelled | None] = {}
     dropped = 0
     for item in results:
         result = json_object(item)
-        path, rule_id = json_text(result.get("path")), json_text(result.get("check_id"))
+        path, rule_id = json_text(result.get("path")), whole_rule_id(json_text(result.get("check_id")))
         if path in asked.sentinels:
             reported.setdefault(path, set()).add(rule_id)
         if path in asked.sentinels or rule_id.startswith(PROBE_PREFIX):
@@ -30039,12 +30540,16 @@ def _semgrep_hits(
             continue
         if file.path not in lines:
             lines[file.path] = staged_source(file).text.split("\n")
-        hit = _semgrep_hit(result, rule_id, file, lines[file.path], asked.version)
+        language = asked.respelled.get(path, "")
+        if language:
+            if path not in ways:
+                ways[path] = _way_back(file, path, language)
+            result = _in_base(result, ways[path])
+        hit = replace(_semgrep_hit(result, rule_id, file, lines[file.path], asked.version), respelled=language)
         key = (hit.path, hit.rule_id, hit.line_start, hit.col_start, hit.line_end, hit.col_end)
-        if key not in seen:
-            seen.add(key)
-            hits.append(hit)
-    return tuple(hits), reported, dropped
+        if language or key not in hits:
+            hits[key] = hit
+    return tuple(hits.values()), reported, dropped
 
 
 def _semgrep_hit(result: dict[str, Json], rule_id: str, file: StagedFile, lines: list[str], version: str) -> Hit:
@@ -30083,6 +30588,26 @@ def _semgrep_hit(result: dict[str, Json], rule_id: str, file: StagedFile, lines:
     )
 
 
+def _way_back(file: StagedFile, path: str, language: str) -> Respelled | None:
+    """From a copy in plain spelling to the copy that it was made of."""
+    text = staged_source(file).text
+    scripts = None if path == str(file.plain) else inline_scripts(text)
+    return respell(language, text if scripts is None else scripts.text)
+
+
+def _in_base(result: dict[str, Json], way: Respelled | None) -> dict[str, Json]:
+    """A result about a copy in plain spelling, at the place that this has in the file."""
+    if way is None:
+        return result
+    moved = dict(result)
+    for name in ("start", "end"):
+        place = json_object(result.get(name))
+        at = json_integer(place.get("line"), 1), json_integer(place.get("col"), 1)
+        line, column = way.place_in_base(*at, is_end=name == "end")
+        moved[name] = {"line": line, "col": column}
+    return moved
+
+
 def _line_within(line: int, lines: Sequence[str]) -> int:
     return min(max(line, 1), len(lines))
 
@@ -30114,10 +30639,12 @@ class _Problems:
         kind = _error_kind(error.get("error_type"))
         location = json_object(error.get("location"))
         path = json_text(location.get("path"))
-        rule_id = json_text(error.get("rule_id"))
+        rule_id = whole_rule_id(json_text(error.get("rule_id")))
         line = json_integer(json_object(location.get("start")).get("line"))
         if path in self._asked.sentinels:
             return  # a sample that was not seen whole is not reported either, and that is what counts
+        if path in self._asked.beside and (kind in _PARSE_ERRORS or kind == _PARTIAL_PARSING):
+            return
         file = self._asked.files.get(path)
         if file is not None:
             self._note(file.path, *_file_problem(kind, rule_id, line))
@@ -30130,6 +30657,17 @@ class _Problems:
         file = self._asked.files.get(json_text(item.get("path")))
         if file is not None:
             self._note(file.path, EvidenceReason.PARTIAL, f"skipped: {json_text(item.get('reason'))}")
+
+    def add_given_up(self, items: Json) -> None:
+        """Functions in which the taint analysis gave up after its own time: the core mentions them beside the
+        timing figures alone, ends with status 0 and an empty list of errors."""
+        if not isinstance(items, list):
+            self._for_all = self._for_all or "the core does not say where its taint analysis gave up"
+        for item in json_list(items):
+            error = json_object(item)
+            if json_text(json_object(error.get("location")).get("path")) not in self._asked.files:
+                self._for_all = self._for_all or _GAVE_UP
+            self.add({**error, "error_type": _GAVE_UP})
 
     def evidence(self, scanned: frozenset[str]) -> dict[str, TargetEvidence]:
         """One entry per project path."""
@@ -30186,9 +30724,14 @@ def _file_problem(kind: str, rule_id: str, line: int) -> tuple[EvidenceReason, s
 
 _RULE_TIMEOUT_S = 5
 _RULES_TIMING_OUT_PER_FILE = 3
+_TAINTED_VARIABLES = 100_000
+"""In one function. The core's own bound is 50, and what is beyond it is dropped without a word: fifty more
+assignments in front of a finding made it disappear."""
 _SEMGREP_MEMORY_BYTES = 2 << 30
 """Address space: rules and ordinary files need 0.6 GB; a YAML alias bomb takes 9 GB in seconds without it."""
 _PAGE_LANGUAGES = frozenset({"html", "vue"})
+_PLAIN = "plain-"
+"""How the name of a copy of scripts in plain spelling begins."""
 _SAMPLES = "samples/semgrep.json"
 _RULES_FILE = "rules.json"
 _TARGETS_FILE = "targets.json"
@@ -30226,8 +30769,8 @@ class SemgrepAdapter:
         self._samples = load_semgrep_samples()
 
     def ruleset_hash(self) -> str:
-        limits = (_RULE_TIMEOUT_S, _RULES_TIMING_OUT_PER_FILE, _SEMGREP_MEMORY_BYTES)
-        switches = (self._pack.digest, self._broken, limits)
+        limits = (_RULE_TIMEOUT_S, _RULES_TIMING_OUT_PER_FILE, _TAINTED_VARIABLES, _SEMGREP_MEMORY_BYTES)
+        switches = (self._pack.digest, self._broken, limits, SPELLING_VERSION)
         return hashlib.sha256(repr(switches).encode()).hexdigest()[:16]
 
     def has_rule(self, rule_id: str) -> bool:
@@ -30300,6 +30843,10 @@ class SemgrepAdapter:
             looks = self._looks(file, number, run_dir, {})
             for analyzer, local in looks:
                 expectation.files[str(local)] = file
+                if local == file.plain or local.name.startswith(_PLAIN):
+                    expectation.respelled[str(local)] = analyzer
+                elif (analyzer, _plain_copy(file, local)) in looks and _plain_copy(file, local) != local:
+                    expectation.beside.add(str(local))
                 sample = self._samples.get(analyzer)
                 if sample is None:
                     expectation.unproven[file.path] = analyzer
@@ -30314,13 +30861,18 @@ class SemgrepAdapter:
         ``files``."""
         looks: list[tuple[str, Path]] = []
         if file.language in self._languages:
-            looks.append((file.language, file.local))
+            looks += [(file.language, local) for local in (file.local, file.plain) if local is not None]
         if file.language in _PAGE_LANGUAGES and KIND_SOURCE in file.kinds:
             scripts = inline_scripts(staged_source(file).text)
             if scripts is not None and scripts.analyzer in self._languages:
                 name = f"scripts/{number}.{'ts' if scripts.analyzer == 'typescript' else 'js'}"
                 files[name] = scripts.text.encode("utf-8", "surrogateescape")
                 looks.append((scripts.analyzer, run_dir / name))
+                respelled = respell(scripts.analyzer, scripts.text)
+                if respelled is not None:
+                    plain = _plain_copy(file, run_dir / name)
+                    files[f"scripts/{plain.name}"] = copy_bytes(respelled.text)
+                    looks.append((scripts.analyzer, plain))
         if looks or self._wide_custom:
             looks += [(wide, file.local) for wide in sorted(WIDE_LANGUAGES & self._pack.languages())]
         return looks
@@ -30345,6 +30897,11 @@ def load_semgrep_samples() -> dict[str, SemgrepSample]:
     return table
 
 
+def _plain_copy(file: StagedFile, local: Path) -> Path:
+    """Where the copy in plain spelling of a copy is, if there is one."""
+    return file.plain or local if local == file.local else local.with_name(_PLAIN + local.name)
+
+
 def semgrep_core_path(tool: Installation) -> Path:
     """The core's executable: the command itself, or where the package keeps it below the environment."""
     command = Path(tool.command[0])
@@ -30358,6 +30915,7 @@ def _core_command(core: str, directory: str) -> tuple[str, ...]:
     return (
         core, "-json_nodots", "-rules", f"{directory}/{_RULES_FILE}", "-targets", f"{directory}/{_TARGETS_FILE}",
         "-fast", "-j", "1", "-timeout", str(_RULE_TIMEOUT_S), "-timeout_threshold", str(_RULES_TIMING_OUT_PER_FILE),
+        "-max_tainted_vars", str(_TAINTED_VARIABLES),
     )  # fmt: skip
 
 
@@ -30954,6 +31512,7 @@ class WorkerPool:
         self._context = private_directory(prefix="appsecgate-workers-")
         self._root: Path | None = None
         self._closed = False
+        self._on = True
         self._count = 0
         self._homes: dict[object, ZygoteHome] = {}
         self._warmed: set[ZygoteHome] = set()
@@ -30963,7 +31522,7 @@ class WorkerPool:
         self, plan: Invocation, places: RunPlaces, limits: Limits, cancel: CancelToken | None = None
     ) -> Completed | None:
         """What the invocation's process would have done, or None: start it. ``plan.files`` are in place already."""
-        if not self._usable or self._closed:
+        if not self._is_open():
             return None
         try:
             return self._answer(plan, places, limits, cancel)
@@ -30980,23 +31539,31 @@ class WorkerPool:
                 self._in_background(home.renew)
             return completed
         if plan.standby is not None:
-            return self._rack.answer(plan.standby, plan.files[plan.standby.awaited], limits, cancel)
+            rack = self._rack  # the one of this moment: when the pool is switched off, it is closed
+            return rack.answer(plan.standby, plan.files[plan.standby.awaited], limits, cancel) if self._on else None
         return None
 
     def warm(self, zygotes: Sequence[Zygote], standbys: Sequence[Standby] = ()) -> None:
         """Start these in the background, one after the other; those of an earlier call are let be."""
-        if not self._usable or self._closed:
+        if not self._is_open():
             return
-        homes = [home for zygote in zygotes if (home := self._home(zygote)) not in self._warmed]
+        try:
+            homes = [home for zygote in zygotes if (home := self._home(zygote)) not in self._warmed]
+        except OSError:  # switched off meanwhile
+            return
         self._warmed.update(homes)
+        rack = self._rack
         if homes or standbys:
-            self._in_background(lambda: self._warm(homes, standbys))
+            self._in_background(lambda: _warm_up(homes, rack, standbys))
 
-    def _warm(self, homes: Sequence[ZygoteHome], standbys: Sequence[Standby]) -> None:
-        for home in homes:
-            home.renew()
-        for standby in standbys:
-            self._rack.prepare(standby)
+    def switch(self, *, on: bool) -> None:
+        """Off: end every worker, and start none until it is on again; what they were busy with is asked anew cold."""
+        with self._lock:
+            if self._closed or self._on is on:
+                return
+            self._on = on
+            homes, rack = self._let_go()
+        _end_all(homes, rack)
 
     def close(self) -> None:
         """End every worker and remove their files; afterwards every answer is None."""
@@ -31004,17 +31571,27 @@ class WorkerPool:
             if self._closed:
                 return
             self._closed = True
-            homes = list(self._homes.values())
-        for home in homes:
-            home.close()
-        self._rack.close()
+            homes, rack = self._let_go()
+        _end_all(homes, rack)
         with self._lock:
             if self._root is not None:
                 self._context.__exit__(None, None, None)
 
+    def _is_open(self) -> bool:
+        return self._usable and self._on and not self._closed
+
+    def _let_go(self) -> tuple[list[ZygoteHome], StandbyRack]:
+        """What there was, to be ended; from now on there is none of it. Only under the lock."""
+        homes, rack = list(self._homes.values()), self._rack
+        self._homes, self._warmed = {}, set()
+        self._rack = StandbyRack(self._fresh_directory, self._in_background, self._stay)
+        return homes, rack
+
     def _home(self, zygote: Zygote) -> ZygoteHome:
         key = (zygote.python, zygote.program, zygote.limits, tuple(sorted(zygote.files.items())))
         with self._lock:
+            if not self._is_open():
+                raise OSError("the pool is closed")
             if key not in self._homes:
                 self._homes[key] = ZygoteHome(zygote, self._fresh_directory, self._stay)
             return self._homes[key]
@@ -31022,7 +31599,7 @@ class WorkerPool:
     def _fresh_directory(self) -> Path:
         """Raises OSError, also where the pool is closed."""
         with self._lock:
-            if self._closed:
+            if not self._is_open():
                 raise OSError("the pool is closed")
             if self._root is None:
                 self._root = self._context.__enter__()
@@ -31035,6 +31612,19 @@ class WorkerPool:
         if not self._closed:
             with contextlib.suppress(RuntimeError):  # the program is ending
                 threading.Thread(target=work, name="appsecgate-workers", daemon=True).start()
+
+
+def _warm_up(homes: Sequence[ZygoteHome], rack: StandbyRack, standbys: Sequence[Standby]) -> None:
+    for home in homes:
+        home.renew()
+    for standby in standbys:
+        rack.prepare(standby)
+
+
+def _end_all(homes: Sequence[ZygoteHome], rack: StandbyRack) -> None:
+    for home in homes:
+        home.close()
+    rack.close()
 
 
 # ==================================================================================================
@@ -31094,16 +31684,18 @@ def run_adapter(
     deadline: float | None = None,
     redact: Callable[[str], str] | None = None,
     pool: WorkerPool | None = None,
+    name_bug: Callable[[Exception], str] | None = None,
 ) -> ScannerRun:
     """Run the scanner over the targets, batch by batch; by a resident worker of ``pool`` where one can.
 
     ``deadline`` is a ``time.monotonic()`` moment. ``redact`` is applied to details that quote the scanner's
-    own words; without it such words are left out. Never raises for anything a scanner, a repository or an
-    adapter does.
+    own words; without it such words are left out. ``name_bug`` takes note of an adapter's bug and gives the words for
+    the evidence; it quotes nothing, since an error's text may hold what the project holds. Never raises for anything a
+    scanner, a repository or an adapter does.
     """
     started_at = datetime.now(UTC)
     clock = time.monotonic()
-    shift = _Shift(adapter, tool, stage, cancel, deadline, redact, pool)
+    shift = _Shift(adapter, tool, stage, cancel, deadline, redact, pool, name_bug or _bug_words)
     reports = shift.reports(targets, companions)
     evidence: dict[str, TargetEvidence] = {}
     for batch, report in reports:
@@ -31146,6 +31738,7 @@ class _Shift:
     deadline: float | None
     redact: Callable[[str], str] | None
     pool: WorkerPool | None
+    name_bug: Callable[[Exception], str]
 
     def ruleset_hash(self) -> str:
         try:
@@ -31170,7 +31763,7 @@ class _Shift:
         except Exception as error:  # the boundary: see the module's docstring
             seen = {file.path for batch, _ in done for file in batch.targets}
             rest = Batch(tuple(file for file in targets if file.path not in seen), everything.companions)
-            done.append((rest, _bug_report(error)))
+            done.append((rest, self._bug_report(error)))
         return done
 
     def _batch_reports(self, batch: Batch, service: str) -> list[tuple[Batch, Report]]:
@@ -31205,7 +31798,7 @@ class _Shift:
         except CancelledError:
             return Report(failure=EvidenceReason.CANCELLED)
         except Exception as error:  # the boundary: one batch must not hide the others
-            return _bug_report(error)
+            return self._bug_report(error)
         return _checked(report, batch)
 
     def _resident_report(self, batch: Batch, service: str) -> Report | None:
@@ -31255,6 +31848,9 @@ class _Shift:
             return replace(report, detail=clip_detail("; ".join(filter(None, (report.detail, words)))))
         return report
 
+    def _bug_report(self, error: Exception) -> Report:
+        return Report(failure=EvidenceReason.SCANNER_FAILED, detail=self.name_bug(error))
+
     def _last_words(self, completed: Completed) -> str:
         if self.redact is None:
             return ""
@@ -31291,9 +31887,8 @@ def _ending_reason(completed: Completed, out_of_budget: bool) -> EvidenceReason:
     }.get(completed.ending, EvidenceReason.SCANNER_FAILED)
 
 
-def _bug_report(error: Exception) -> Report:
-    """Names the error's class alone: its text may quote the project."""
-    return Report(failure=EvidenceReason.SCANNER_FAILED, detail=f"internal error: {type(error).__name__}")
+def _bug_words(error: Exception) -> str:
+    return f"internal error: {type(error).__name__}"
 
 
 def _checked(report: Report, batch: Batch) -> Report:
@@ -32545,8 +33140,9 @@ def from_json(text: str | None, default: Json = None) -> Json:
     return value
 
 
+@functools.lru_cache(maxsize=1024)
 def texts_from_json(text: str | None) -> tuple[str, ...]:
-    """A stored JSON array of texts."""
+    """A stored JSON array of texts. Remembered, since all findings of a rule have the same ones."""
     value = from_json(text)
     return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
@@ -32597,8 +33193,16 @@ class Rows:
     def _run_many(self, sql: str, rows: Iterable[Iterable[SqlValue]]) -> None:
         self._db.executemany(sql, ([_storable(value) for value in row] for row in rows))
 
-    def replace_texts(self, table: str, column: str, change: Callable[[str], str]) -> int:
-        """Put every text of a column through ``change``; how many rows came out different."""
+    def projects_in(self, tables: Iterable[str]) -> list[str]:
+        """The projects that have rows in any of these tables."""
+        union = " UNION ".join(f"SELECT project_id FROM {table}" for table in tables)
+        return [str(row[0]) for row in self._rows(f"{union} ORDER BY 1")]
+
+    def replace_texts(self, project_id: str, table: str, column: str, change: Callable[[str], str]) -> int:
+        """Put every text of a project in a column through ``change``; how many rows came out different.
+
+        Where a changed text is part of a key that is taken, the row that had it goes.
+        """
         known: dict[str, str] = {}
 
         def changed(text: SqlValue) -> SqlValue:
@@ -32611,8 +33215,9 @@ class Rows:
         self._db.create_function("changed_text", 1, changed)
         try:
             return self._run(
-                f"UPDATE {table} SET {column} = changed_text({column}) WHERE changed_text({column}) "
-                f"<> {column}"
+                f"UPDATE OR REPLACE {table} SET {column} = changed_text({column}) WHERE project_id = ? "
+                f"AND changed_text({column}) <> {column}",
+                (project_id,),
             )
         finally:
             self._db.create_function("changed_text", 1, None)
@@ -34120,6 +34725,21 @@ STORED_JSON: dict[str, tuple[str, ...]] = {
     "config_log": ("old_json", "new_json"),
 }
 """Table → columns that hold JSON with such texts in it."""
+STORED_PATHS: dict[str, tuple[str, ...]] = {
+    "projects": ("project_alias", "project_path"),
+    "findings": ("file_path",),
+    "shown_findings": ("file_path",),
+    "shown_archive": ("file_path",),
+    "finding_identity": ("file_path",),
+    "finding_context": ("file_path",),
+    "fix_attempts": ("file_path",),
+    "scan_targets": ("path",),
+    "target_states": ("path",),
+    "file_shapes": ("path",),
+    "past_shapes": ("path",),
+    "suppressions": ("path",),
+}
+"""Table → columns that hold names of files and directories."""
 
 
 class TextRedactor(Protocol):
@@ -34129,21 +34749,41 @@ class TextRedactor(Protocol):
         """The text with its secrets masked; what is masked already stays so."""
         ...
 
+    def name(self, name: str) -> str:
+        """The name of a file without the tokens in it."""
+        ...
+
     def json(self, value: Json) -> Json:
         """The value with every text in it masked."""
         ...
 
 
-def reindex_texts(rows: Rows, redactor: TextRedactor) -> int:
-    """Mask every stored text anew; how many changed."""
-    changed = 0
-    for table, columns in STORED_TEXTS.items():
-        for column in columns:
-            changed += rows.replace_texts(table, column, redactor.text)
-    for table, columns in STORED_JSON.items():
-        for column in columns:
-            changed += rows.replace_texts(table, column, lambda text: _mask_json(text, redactor))
-    return changed
+def reindex_texts(rows: Rows, redactor_of: Callable[[str], TextRedactor]) -> int:
+    """Mask every stored text anew, each with what its own project's redactor knows; how many changed.
+
+    One project's secrets say nothing about another's texts: a word that is a password here is a word there.
+    """
+    projects = rows.projects_in(sorted({*STORED_TEXTS, *STORED_JSON, *STORED_PATHS}))
+    return sum(_reindex_project(rows, project_id, redactor_of(project_id)) for project_id in projects)
+
+
+def _reindex_project(rows: Rows, project_id: str, redactor: TextRedactor) -> int:
+    ways: tuple[tuple[dict[str, tuple[str, ...]], Callable[[str], str]], ...] = (
+        (STORED_TEXTS, redactor.text),
+        (STORED_JSON, lambda text: _mask_json(text, redactor)),
+        (STORED_PATHS, lambda path: _mask_path(path, redactor)),
+    )
+    return sum(
+        rows.replace_texts(project_id, table, column, change)
+        for stored, change in ways
+        for table, columns in stored.items()
+        for column in columns
+    )
+
+
+def _mask_path(path: str, redactor: TextRedactor) -> str:
+    """What is masked already stays so."""
+    return "/".join(name if MARK in name else redactor.name(name) for name in path.split("/"))
 
 
 def _mask_json(text: str, redactor: TextRedactor) -> str:
@@ -34441,6 +35081,92 @@ class QueryDesk:
 
 
 # ==================================================================================================
+# appsecgate/store/settled.py
+# ==================================================================================================
+# What earlier scans say about the work of the next: what needs no second look, and what is to come last.
+
+# ruff: noqa: S608 -- what is put into SQL texts are names and marks of this program, never values
+
+
+
+_UNFINISHED = (
+    EvidenceReason.SCANNER_TIMEOUT,
+    EvidenceReason.TIME_BUDGET,
+    EvidenceReason.SCANNER_FAILED,
+    EvidenceReason.OUTPUT_TOO_LARGE,
+)
+
+
+_PARTLY_PARSED = "PartialParsing"
+"""With what semgrep's word on a file ends of which it could parse a part."""
+_LASTING_DETAILS = (f"{CUT_HITS}%", f"%{_PARTLY_PARSED}", f"%{_PARTLY_PARSED}; {CUT_HITS}%")
+"""Of what is partial for good, as LIKE patterns."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastingFailure:
+    """A failure that depends on the scanner's input alone: without other input, it would fail again."""
+
+    input_hash: str
+    reason: EvidenceReason
+    detail: str
+
+
+class SettledReads(Rows):
+    """Questions before a scan."""
+
+    def settled_inputs(self, project_id: str, paths: Collection[str]) -> dict[tuple[Scanner, str], str]:
+        """(scanner, path) → input hash, where the scanner's last word on the file is complete evidence."""
+        found: dict[tuple[Scanner, str], str] = {}
+        for part in in_parts(sorted(path_to_db(path) for path in set(paths))):
+            sql = (
+                "SELECT scanner, path, input_hash FROM target_states WHERE project_id = ? "
+                f"AND state = 'applied' AND input_hash <> '' AND path IN ({marks_for(part)})"
+            )
+            for row in self._rows(sql, (project_id, *part)):
+                found[Scanner(row[0]), path_from_db(row[1])] = row[2]
+        return found
+
+    def lasting_failures(self, project_id: str, paths: Collection[str]) -> dict[tuple[Scanner, str], LastingFailure]:
+        """(scanner, path) → why its last word is none: what does not parse (whole), and what has too many hits.
+
+        Timeouts, crashes and whatever else may go well the next time are not among them.
+        """
+        found: dict[tuple[Scanner, str], LastingFailure] = {}
+        details = " OR ".join("t.detail LIKE ?" for _ in _LASTING_DETAILS)
+        for part in in_parts(sorted(path_to_db(path) for path in set(paths))):
+            sql = (
+                "SELECT s.scanner, s.path, s.input_hash, t.reason, t.detail FROM target_states s JOIN scan_targets t "
+                "ON t.project_id = s.project_id AND t.path = s.path AND t.scanner = s.scanner "
+                "AND t.scan_id = s.scan_id "
+                f"WHERE s.project_id = ? AND s.state = 'not_verified' AND s.input_hash <> '' "
+                f"AND s.path IN ({marks_for(part)}) AND (t.reason = ? OR (t.reason = ? AND ({details})))"
+            )
+            reasons = (EvidenceReason.PARSE_FAILED, EvidenceReason.PARTIAL)
+            for row in self._rows(sql, (project_id, *part, *reasons, *_LASTING_DETAILS)):
+                failure = LastingFailure(row[2], EvidenceReason(row[3]), row[4])
+                found[Scanner(row[0]), path_from_db(row[1])] = failure
+        return found
+
+    def present_count(self, project_id: str) -> int:
+        """Findings that are there as far as anyone knows, hidden and merged ones too."""
+        row = self._row("SELECT count(*) FROM findings WHERE project_id = ? AND present = 1", (project_id,))
+        return int(row[0]) if row else 0
+
+    def unfinished(self, project_id: str) -> set[tuple[Scanner, str]]:
+        """(scanner, path) whose last run ended before it had answered: out of time, crashed, flooding; or which had
+        more hits than are kept."""
+        sql = (
+            "SELECT s.scanner, s.path FROM target_states s JOIN scan_targets t ON t.project_id = s.project_id "
+            "AND t.path = s.path AND t.scanner = s.scanner AND t.scan_id = s.scan_id "
+            f"WHERE s.project_id = ? AND s.state = 'not_verified' AND (t.reason IN ({marks_for(_UNFINISHED)}) "
+            "OR (t.reason = ? AND t.detail LIKE '%' || ? || '%'))"
+        )
+        rows = self._rows(sql, (project_id, *_UNFINISHED, EvidenceReason.PARTIAL, CUT_HITS))
+        return {(Scanner(row[0]), path_from_db(row[1])) for row in rows}
+
+
+# ==================================================================================================
 # appsecgate/store/scans.py
 # ==================================================================================================
 # Scans, their evidence, and what is remembered of the files they looked at.
@@ -34455,12 +35181,6 @@ Place: TypeAlias = tuple[Scanner, str]
 DETAIL_CHARS = 300
 _SEEN_THOUGH_INCOMPLETE = frozenset({EvidenceReason.PARTIAL, EvidenceReason.PARSE_FAILED})
 """Reasons with which a scanner still reports some findings of the file."""
-_UNFINISHED = (
-    EvidenceReason.SCANNER_TIMEOUT,
-    EvidenceReason.TIME_BUDGET,
-    EvidenceReason.SCANNER_FAILED,
-    EvidenceReason.OUTPUT_TOO_LARGE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34510,7 +35230,7 @@ class FileShape:
     """Since when each line stands there (see ``identity.ages``)."""
 
 
-class ScanReads(Rows):
+class ScanReads(SettledReads):
     """Questions about scans and files."""
 
     def scans(self, project_id: str, limit: int = 20) -> list[StoredScan]:
@@ -34546,28 +35266,6 @@ class ScanReads(Rows):
         )
         rows = self._rows(sql, (project_id, path_to_db(path), sha256))
         return [StoredTarget(row["scan_id"], row["started_at"], _target_evidence(row)) for row in rows]
-
-    def settled_inputs(self, project_id: str, paths: Collection[str]) -> dict[tuple[Scanner, str], str]:
-        """(scanner, path) → input hash, where the scanner's last word on the file is complete evidence."""
-        found: dict[tuple[Scanner, str], str] = {}
-        for part in in_parts(sorted(path_to_db(path) for path in set(paths))):
-            sql = (
-                "SELECT scanner, path, input_hash FROM target_states WHERE project_id = ? "
-                f"AND state = 'applied' AND input_hash <> '' AND path IN ({marks_for(part)})"
-            )
-            for row in self._rows(sql, (project_id, *part)):
-                found[Scanner(row[0]), path_from_db(row[1])] = row[2]
-        return found
-
-    def unfinished(self, project_id: str) -> set[tuple[Scanner, str]]:
-        """(scanner, path) whose last run ended before it had answered: out of time, crashed, flooding."""
-        sql = (
-            "SELECT s.scanner, s.path FROM target_states s JOIN scan_targets t ON t.project_id = s.project_id "
-            "AND t.path = s.path AND t.scanner = s.scanner AND t.scan_id = s.scan_id "
-            f"WHERE s.project_id = ? AND s.state = 'not_verified' AND t.reason IN ({marks_for(_UNFINISHED)})"
-        )
-        rows = self._rows(sql, (project_id, *_UNFINISHED))
-        return {(Scanner(row[0]), path_from_db(row[1])) for row in rows}
 
     def looks(self, project_id: str, paths: Collection[str]) -> dict[str, tuple[str, str]]:
         """Path → when the first and the last scan on record that looked at the file began."""
@@ -34719,7 +35417,7 @@ class ScanWrites(FindingWrites, ScanReads):
                     target.input_hash,
                 )
                 for target, path in told
-                if target.reason is not EvidenceReason.CACHED
+                if not target.is_known
             ),
         )
 
@@ -34755,8 +35453,8 @@ def _split_kept(
 
 def _looked(target: TargetEvidence) -> bool:
     if target.state is EvidenceState.APPLIED:
-        return target.reason is not EvidenceReason.CACHED
-    return target.reason in _SEEN_THOUGH_INCOMPLETE
+        return not target.is_known
+    return target.reason in _SEEN_THOUGH_INCOMPLETE and not target.is_known
 
 
 def _sightings(
@@ -34957,6 +35655,153 @@ def _definition(source: Source, line: int) -> tuple[int, int] | None:
     ]
     inside = [span for span in spans if span[0] <= line <= span[1]]
     return max(inside, default=None)
+
+
+# ==================================================================================================
+# appsecgate/scan/plan.py
+# ==================================================================================================
+# Which scanner sees which file, what needs no second look, and what nobody can look at.
+
+_HARMLESS_REASONS = frozenset(
+    {
+        EvidenceReason.NOT_APPLICABLE,
+        EvidenceReason.VENDORED,
+        EvidenceReason.SYMLINK,
+        EvidenceReason.NOT_REGULAR,
+    }
+)
+"""Reasons for which nothing is missing: the scanner has no business with the file, or what it leads to is looked at
+under its own path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one scanner is to do in a scan."""
+
+    adapter: Adapter
+    tool: Installation | None
+    targets: tuple[StagedFile, ...]
+    companions: tuple[StagedFile, ...]
+    input_hashes: Mapping[str, str] = field(default_factory=dict)
+    gaps: Mapping[str, str] = field(default_factory=dict)
+    """Target path → what could not be laid beside it."""
+    late: frozenset[str] = frozenset()
+    """Targets that an earlier run did not end with: they come last, so that they keep nobody else waiting."""
+    known: tuple[TargetEvidence, ...] = ()
+    """Evidence that stands before any process starts: cached, refused, out of reach."""
+    not_applicable: int = 0
+    """Files that are none of this scanner's business; counted, not listed."""
+
+
+def state_of(reason: EvidenceReason) -> EvidenceState:
+    """Whether a reason means that something is missing."""
+    if reason in (EvidenceReason.NONE, EvidenceReason.CACHED):
+        return EvidenceState.APPLIED
+    return EvidenceState.SKIPPED if reason in _HARMLESS_REASONS else EvidenceState.NOT_VERIFIED
+
+
+def input_hash(adapter: Adapter, tool: Installation, target: StagedFile, companions: Sequence[StagedFile]) -> str:
+    """32 hex digits over all that the scanner's answer about the target depends on (see ``TargetEvidence``)."""
+    parts = [adapter.name, tool.version, adapter.ruleset_hash(), target.path, target.sha256]
+    for companion in sorted(companions, key=lambda file: file.path):
+        parts += [companion.path, companion.sha256]
+    text = "\0".join(parts).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:32]
+
+
+def left_out_evidence(adapter: Adapter, left_out: Iterable[LeftOut]) -> tuple[list[TargetEvidence], int]:
+    """Evidence for the files that were not even read, and how many of them are not this scanner's business.
+
+    A file that could not be read is judged by its name alone: if the scanner would have looked at such a
+    file, something is missing. A directory may hold anything.
+    """
+    evidence: list[TargetEvidence] = []
+    foreign = 0
+    for item in left_out:
+        state = _left_out_state(item)
+        if state is not EvidenceState.SKIPPED and not item.directory and not _wants_by_name(adapter, item.path):
+            words = _nobodys_business(adapter.category, item.path)
+            if words:
+                reason = EvidenceReason.UNSUPPORTED_FORMAT
+                evidence.append(TargetEvidence(adapter.name, item.path, "", EvidenceState.SKIPPED, reason, words))
+            foreign += not words
+            continue
+        evidence.append(TargetEvidence(adapter.name, item.path, "", state, item.reason, item.detail))
+    return evidence, foreign
+
+
+def _left_out_state(item: LeftOut) -> EvidenceState:
+    """A socket holds nothing to look at; a pipe or device under the name of a source file is a trap."""
+    if item.reason is EvidenceReason.NOT_REGULAR and promises_text(item.path):
+        return EvidenceState.NOT_VERIFIED
+    return state_of(item.reason)
+
+
+def _wants_by_name(adapter: Adapter, path: str) -> bool:
+    wanted = adapter.accepts(path, file_language(path, ""), file_kinds(path, ""))
+    return wanted is not EvidenceReason.NOT_APPLICABLE
+
+
+def choose_targets(
+    adapter: Adapter, files: Iterable[StagedFile]
+) -> tuple[list[StagedFile], list[TargetEvidence], int]:
+    """Split files into targets, refusals that must be told, and files that are not its business."""
+    targets: list[StagedFile] = []
+    refused: list[TargetEvidence] = []
+    foreign = 0
+    for file in files:
+        reason = adapter.accepts(file.path, file.language, file.kinds)
+        if reason is EvidenceReason.NONE:
+            targets.append(file)
+        elif reason is EvidenceReason.NOT_APPLICABLE:
+            words = _nobodys_business(adapter.category, file.path)
+            if words:
+                refused.append(_passed_over(adapter, file, words))
+            foreign += not words
+        else:
+            refused.append(TargetEvidence(adapter.name, file.path, file.sha256, state_of(reason), reason))
+    return targets, refused, foreign
+
+
+def _nobodys_business(category: Category, path: str) -> str:
+    """Why no scanner at all looks into a file that may hold a weakness; "" for any other file."""
+    if category is Category.SCA and is_foreign_manifest(path):
+        return "dependencies of this ecosystem are audited by no scanner here"
+    return "archives are not opened" if category is Category.SECRET and is_archive(path) else ""
+
+
+def _passed_over(adapter: Adapter, file: StagedFile, words: str) -> TargetEvidence:
+    """Nothing is missing from what is promised, but whoever reads the result must see that nobody looked."""
+    reason = EvidenceReason.UNSUPPORTED_FORMAT
+    return TargetEvidence(adapter.name, file.path, file.sha256, EvidenceState.SKIPPED, reason, words)
+
+
+def not_verified(
+    scanner: Scanner, targets: Iterable[StagedFile], reason: EvidenceReason, detail: str = ""
+) -> list[TargetEvidence]:
+    """One row per target for a scanner that could not run at all."""
+    return [
+        TargetEvidence(scanner, file.path, file.sha256, EvidenceState.NOT_VERIFIED, reason, detail)
+        for file in targets
+    ]
+
+
+def failed_before(scanner: Scanner, target: StagedFile, failure: LastingFailure) -> TargetEvidence:
+    """A failure that is not tried again, since nothing that it depends on has changed."""
+    words = f"{failure.detail[: DETAIL_CHARS - len(_CACHED_FAILURE) - 2]}; " if failure.detail else ""
+    return TargetEvidence(
+        scanner,
+        target.path,
+        target.sha256,
+        EvidenceState.NOT_VERIFIED,
+        failure.reason,
+        f"{words}{_CACHED_FAILURE}",
+        input_hash=failure.input_hash,
+        repeated=True,
+    )
+
+
+_CACHED_FAILURE = "cached: the same content failed so in an earlier scan"
 
 
 # ==================================================================================================
@@ -35595,13 +36440,14 @@ class Store:
             rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
-    def reindex(self, redactor: TextRedactor) -> int:
-        """Mask every stored text anew, of all projects; how many changed. Nothing is ever unmasked.
+    def reindex(self, redactor_of: Callable[[str], TextRedactor]) -> int:
+        """Mask every stored text anew, each project's (by its id) with its own redactor; how many changed. Nothing is
+        ever unmasked.
 
         What was masked before stays masked: the original is gone. The old texts are overwritten in the file.
         """
         with self.write() as writer:
-            changed = reindex_texts(writer, redactor)
+            changed = reindex_texts(writer, redactor_of)
         self._overwrite_log()
         return changed
 
@@ -36166,13 +37012,15 @@ class Session:
         self.workspace = Workspace.open(project, key=options.environ.get("APPSECGATE_PROJECT_KEY"))
         self.data_dir: Path = data_directory(options.data_dir, options.environ, options.platform)
         self.store = Store.open(self.data_dir, clock=clock)
+        self.workspace = self.workspace.with_names(CoveredNames(Redactor(self.store.key).name))
         self.advisories = AdvisoryIndex(self.data_dir)
         self._lock = threading.Lock()
         self._refreshing = threading.Lock()
+        self._frozen = False
         self._adapters: dict[str, tuple[Adapter, ...]] = {}
+        self._bugs = BugReports(lambda text: self.redactor().text(clean_text(text), entropy=True), MAX_SCAN_BUGS)
         try:
-            self.config = self._load_config()
-            self._rules = rules_stamp(self.config, self.workspace, self.data_dir)
+            self.refresh()
             self._begin()
         except BaseException:
             self.store.close()
@@ -36184,7 +37032,7 @@ class Session:
 
     @property
     def alias(self) -> str:
-        return self.config.alias or self.workspace.alias_default
+        return self.config.alias or self.workspace.names.shown(self.workspace.alias_default)
 
     def now(self) -> str:
         """UTC, ISO 8601 with milliseconds and Z, as the store keeps times."""
@@ -36193,13 +37041,36 @@ class Session:
     def refresh(self) -> None:
         """Read the configuration and its rule files again: they change while a server runs. Every scan begins so.
 
-        Raises ConfigError for a mistake of a person's.
+        A frozen session stays as it is. Raises ConfigError for a mistake of a person's.
         """
+        if self._frozen:
+            return
         with self._refreshing:  # one after the other: what was read first must not be put in place last
             config = self._load_config()
             rules = rules_stamp(config, self.workspace, self.data_dir)
             with self._lock:
                 self.config, self._rules = config, rules
+            if self.workers is not None:
+                self.workers.switch(on=config.limits.workers)
+
+    def frozen(self) -> "Session":
+        """This session as it is set now, read afresh: whatever other calls set meanwhile, one piece of work is done,
+        and its evidence written, under one configuration and one set of rules. Raises ConfigError."""
+        if self._frozen:
+            return self
+        self.refresh()
+        with self._lock:
+            self._made_adapters()  # kept for those who come after, too
+            same = copy.copy(self)
+        same._frozen = True
+        same._lock = threading.Lock()
+        return same
+
+    def note_bug(self, error: BaseException) -> str:
+        """Put the traceback, redacted, where a person can find it; what evidence says: no text that may quote."""
+        reference = self._bugs.reference()
+        self._bugs.write(reference, error)
+        return f"internal error: {type(error).__name__}, reference {reference} in stderr"
 
     def _load_config(self) -> Config:
         with self.store.read() as reader:
@@ -36221,18 +37092,26 @@ class Session:
         """Register the project and let retention forget what is due; short, since a client waits."""
         sweep_leftovers()
         with self.store.write() as writer:
-            writer.touch_project(self.project_id, self.alias, str(self.workspace.root))
+            self.enter_project(writer)
             apply_retention(writer, self.project_id, self.now(), self.config.retention)
+
+    def enter_project(self, writer: Writer) -> None:
+        """Put the project, as it is called now, into the books."""
+        writer.touch_project(self.project_id, self.alias, self.workspace.names.shown(str(self.workspace.root)))
 
     @property
     def adapters(self) -> tuple[Adapter, ...]:
         """The scanners under the present configuration, in the order of ``model.Scanner``."""
         with self._lock:
-            key = f"{self.config.hash} {self._rules}"
-            if key not in self._adapters:
-                made = make_adapters(self.config, self.workspace, self.advisories, self.data_dir, self.clock)
-                self._adapters = {key: made}
-            return self._adapters[key]
+            return self._made_adapters()
+
+    def _made_adapters(self) -> tuple[Adapter, ...]:
+        """Only under the lock."""
+        key = f"{self.config.hash} {self._rules}"
+        if key not in self._adapters:
+            made = make_adapters(self.config, self.workspace, self.advisories, self.data_dir, self.clock)
+            self._adapters = {key: made}
+        return self._adapters[key]
 
     def adapter(self, scanner: Scanner) -> Adapter:
         return next(adapter for adapter in self.adapters if adapter.name is scanner)
@@ -36241,15 +37120,15 @@ class Session:
         """Where the scanner is on this machine; None where it is not."""
         return locate(scanner, self.config, self.data_dir)
 
-    def redactor(self) -> Redactor:
-        """A redactor that knows every secret ever flagged in this project (by digest, never by value)."""
+    def redactor(self, project_id: str | None = None) -> Redactor:
+        """A redactor that knows every secret ever flagged in this project, or another (by digest, never by value)."""
         with self.store.read() as reader:
-            marks = reader.secret_marks(self.project_id)
+            marks = reader.secret_marks(project_id or self.project_id)
         return Redactor(self.store.key, known=marks)
 
     def warm_workers(self) -> None:
         """Have the workers of the scanners that are there and ready load in the background; cheap to repeat."""
-        if self.workers is None:
+        if self.workers is None or not self.config.limits.workers:
             return
         zygotes = []
         for adapter in self.adapters:
@@ -36743,10 +37622,6 @@ def was_mended(session: Session, source: Source) -> bool:
 
 CHUNK_FILES = 300
 """Files per process of a long scan: small enough that little is lost when the time of a call is over."""
-RESERVE_S = 5.0
-"""Kept back from a call's time for sealing, matching and storing."""
-
-
 LATE_PARTS = 4
 
 
@@ -36756,6 +37631,8 @@ class Past:
 
     settled: Mapping[tuple[Scanner, str], str]
     """(scanner, path) → the input hash of its last complete evidence."""
+    failed: Mapping[tuple[Scanner, str], LastingFailure]
+    """(scanner, path) → a failure that equal input would bring again."""
     unfinished: Collection[tuple[Scanner, str]]
     """Runs that ended before they had answered."""
 
@@ -36774,6 +37651,8 @@ class Yield:
     duration_ms: int = 0
     started_at: str = ""
     not_applicable: int = 0
+    cut: Counter[str] = field(default_factory=Counter)
+    """Path → hits in it that are not kept (see ``hit_limits``)."""
     dropped: int = 0
     """Reports about files that were not handed over."""
     detail: str = ""
@@ -36818,7 +37697,7 @@ def _split_settled(
     *,
     fresh: Collection[str],
 ) -> Share:
-    """Leave out the targets about which equal input was answered before: evidence says ``cached``."""
+    """Leave out the targets about which equal input was answered before: evidence says ``cached``, or why it failed."""
     pending: list[StagedFile] = []
     hashes: dict[str, str] = {}
     companions: dict[str, StagedFile] = {}
@@ -36826,16 +37705,12 @@ def _split_settled(
         beside = intake.companions.get((adapter.name, target.path), ())
         digest = input_hash(adapter, tool, target, beside) if tool else ""
         if target.path not in fresh and digest and past.settled.get((adapter.name, target.path)) == digest:
-            known.append(
-                TargetEvidence(
-                    adapter.name,
-                    target.path,
-                    target.sha256,
-                    EvidenceState.APPLIED,
-                    EvidenceReason.CACHED,
-                    input_hash=digest,
-                )
-            )
+            applied, cached = EvidenceState.APPLIED, EvidenceReason.CACHED
+            known.append(TargetEvidence(adapter.name, target.path, target.sha256, applied, cached, input_hash=digest))
+            continue
+        failure = past.failed.get((adapter.name, target.path))
+        if target.path not in fresh and digest and failure is not None and failure.input_hash == digest:
+            known.append(failed_before(adapter.name, target, failure))
             continue
         pending.append(target)
         hashes[target.path] = digest
@@ -36856,9 +37731,11 @@ def _split_settled(
 def run_shares(session: Session, shares: Sequence[Share], stage: Stage, control: Control) -> list[Yield]:
     """Run every share in a thread of its own; a share that fails is evidence, never an exception."""
     yields = [Yield(share.adapter.name) for share in shares]
+    with session.store.read() as reader:
+        room = HitRoom(control.remaining_s(), reader.present_count(session.project_id))
     threads = [
         threading.Thread(
-            target=_run_share, args=(session, share, into, stage, control), name=f"scan-{share.adapter.name}"
+            target=_run_share, args=(session, share, into, stage, control, room), name=f"scan-{share.adapter.name}"
         )
         for share, into in zip(shares, yields, strict=True)
     ]
@@ -36879,16 +37756,16 @@ def _account_for_all(share: Share, into: Yield) -> None:
     into.targets += not_verified(share.adapter.name, lost, EvidenceReason.SCANNER_FAILED, into.detail)
 
 
-def _run_share(session: Session, share: Share, into: Yield, stage: Stage, control: Control) -> None:
+def _run_share(session: Session, share: Share, into: Yield, stage: Stage, control: Control, room: HitRoom) -> None:
     into.targets += share.known
     into.not_applicable = share.not_applicable
     try:
-        _run_chunks(session, share, into, stage, control)
+        _run_chunks(session, share, into, stage, control, room)
     except Exception as error:  # the boundary: a share that fails is evidence, see _account_for_all
-        into.detail = f"internal error: {type(error).__name__}"
+        into.detail = session.note_bug(error)
 
 
-def _run_chunks(session: Session, share: Share, into: Yield, stage: Stage, control: Control) -> None:
+def _run_chunks(session: Session, share: Share, into: Yield, stage: Stage, control: Control, room: HitRoom) -> None:
     into.started_at = session.now()
     into.ruleset_hash = share.adapter.ruleset_hash()
     into.version = share.tool.version if share.tool else ""
@@ -36899,17 +37776,19 @@ def _run_chunks(session: Session, share: Share, into: Yield, stage: Stage, contr
         *_late_chunks([file for file in share.targets if file.path in share.late]),
     ]
     for position, chunk in enumerate(chunks):
-        if share.tool is None or control.cancel.cancelled or control.remaining_s() <= RESERVE_S:
+        late = control.remaining_s() <= room.reserve_s
+        if share.tool is None or control.cancel.cancelled or late:
             rest = [file for part in chunks[position:] for file in part]
             reason = EvidenceReason.CANCELLED if control.cancel.cancelled else EvidenceReason.TIME_BUDGET
             into.targets += not_verified(share.adapter.name, rest, reason)
             break
-        _run_chunk(share, share.tool, chunk, into, stage, control, redactor, session.workers)
+        _run_chunk(session, share, share.tool, chunk, into, stage, control, redactor, room)
         control.progress(position + 1, len(chunks), f"{share.adapter.name}: {position + 1}/{len(chunks)}")
     into.duration_ms = int((time.monotonic() - begun) * 1000)
 
 
 def _run_chunk(
+    session: Session,
     share: Share,
     tool: Installation,
     chunk: Sequence[StagedFile],
@@ -36917,7 +37796,7 @@ def _run_chunk(
     stage: Stage,
     control: Control,
     redactor: Redactor,
-    workers: WorkerPool | None,
+    room: HitRoom,
 ) -> None:
     run = run_adapter(
         share.adapter,
@@ -36926,16 +37805,19 @@ def _run_chunk(
         share.companions,
         stage=stage,
         cancel=control.cancel,
-        deadline=control.deadline - RESERVE_S,
+        deadline=control.deadline - room.reserve_s,
         redact=lambda words: redactor.text(clean_text(words), entropy=True),
-        pool=workers,
+        pool=session.workers,
+        name_bug=session.note_bug,
     )
-    into.hits += run.hits
+    kept = keep_hits(run.hits, run.targets, room)
+    into.hits += kept.hits
+    into.cut += kept.cut
     into.packages.update(run.packages)
     into.sentinel = _worse(into.sentinel, run.sentinel)
     into.dropped += run.dropped
     into.detail = into.detail or run.detail
-    for evidence in run.targets:
+    for evidence in kept.targets:
         told = replace(evidence, input_hash=share.input_hashes.get(evidence.path, ""))
         gap = share.gaps.get(evidence.path, "")
         if gap and told.state is EvidenceState.APPLIED:
@@ -36983,9 +37865,7 @@ def scanner_evidence(brought: Yield) -> list[ScannerEvidence]:
         counts[EvidenceState.SKIPPED, EvidenceReason.NOT_APPLICABLE] = brought.not_applicable
     if not counts:
         counts[EvidenceState.SKIPPED, EvidenceReason.NOT_APPLICABLE] = 0
-    hits_by_path: dict[str, int] = {}
-    for hit in brought.hits:
-        hits_by_path[hit.path] = hits_by_path.get(hit.path, 0) + 1
+    hits_by_path = brought.cut + Counter(hit.path for hit in brought.hits)
     rows = []
     for (state, reason), targets in sorted(counts.items()):
         members = groups.get((state, reason), [])
@@ -37000,7 +37880,7 @@ def scanner_evidence(brought: Yield) -> list[ScannerEvidence]:
                 reason=reason,
                 targets=targets,
                 targets_seen=seen,
-                findings=sum(hits_by_path.get(row.path, 0) for row in members),
+                findings=sum(hits_by_path[row.path] for row in members),
                 scanner_version=brought.version,
                 ruleset_hash=brought.ruleset_hash,
                 sentinel=brought.sentinel,
@@ -37059,7 +37939,7 @@ def looks_at(
     folders: dict[str, int] = {}
     for target in targets:
         path = target.path
-        if path in looks or not target.sha256 or target.reason is EvidenceReason.CACHED:
+        if path in looks or not target.sha256 or target.is_known:
             continue
         lines = hashed.get(path)
         if lines is None:
@@ -37144,6 +38024,7 @@ _IGNORES = "an ignore list or baseline"
 _CONFIGURES = "a scanner's configuration"
 _STANDS_IN = "has the name of a program or module that a scan starts"
 _GIT_RUNS = "lets git run programs"
+_SECRET_NAME = "has a name with a secret in it, which is masked here: rename it, and rotate the secret"
 _NOTABLE_NAMES: Mapping[str, str] = {
     **dict.fromkeys((".semgrepignore", ".checkov.baseline", ".secrets.baseline", ".gitleaksignore"), _IGNORES),
     **dict.fromkeys(
@@ -37218,6 +38099,8 @@ def _by_name(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
             what = _CONFIGURES
         if what:
             yield path, what
+        if SECRET_PLACEHOLDER.search(path):
+            yield path, _SECRET_NAME
 
 
 def _by_content(intake: Intake, stage: Stage) -> Iterator[tuple[str, str]]:
@@ -37389,7 +38272,7 @@ def _match(
     targets: Sequence[TargetEvidence],
 ) -> Matching:
     """Match this run's findings with the known ones, leaving alone what was answered from earlier evidence."""
-    cached = {(t.scanner, t.path) for t in targets if t.reason is EvidenceReason.CACHED}
+    cached = {(t.scanner, t.path) for t in targets if t.is_known}
     known = [k for k in before.known if (k.scanner, k.file_path) not in cached or not k.present]
     found = [finding for part in sealed.values() for finding in part.findings]
     reserved = {k.logical_id for k in before.known if k.present and (k.scanner, k.file_path) in cached}
@@ -37437,11 +38320,10 @@ def _with_earlier_reports(
     evidence: Sequence[ScannerEvidence], findings: Iterable[Finding], targets: Iterable[TargetEvidence]
 ) -> tuple[ScannerEvidence, ...]:
     """An answer from earlier evidence stands for what was reported then: a row of it must not say 0."""
-    cached = {(target.scanner, target.path) for target in targets if target.reason is EvidenceReason.CACHED}
-    counts = Counter(f.scanner for f in findings if (f.scanner, f.file_path) in cached)
-    return tuple(
-        replace(row, findings=counts[row.scanner]) if row.reason is EvidenceReason.CACHED else row for row in evidence
-    )
+    known = {(target.scanner, target.path): target.reason for target in targets if target.is_known}
+    places = ((finding.scanner, finding.file_path) for finding in findings)
+    counts = Counter((place[0], known[place]) for place in places if place in known)
+    return tuple(replace(row, findings=row.findings + counts[row.scanner, row.reason]) for row in evidence)
 
 
 def _shifted(finding: Finding, line_maps: Mapping[str, LineMap]) -> Finding:
@@ -37455,7 +38337,7 @@ def _shifted(finding: Finding, line_maps: Mapping[str, LineMap]) -> Finding:
 
 def _whole(target: TargetEvidence) -> bool:
     """Whether the target was looked at whole in this very scan, so that silence about it means absence."""
-    return target.state is EvidenceState.APPLIED and target.reason is not EvidenceReason.CACHED
+    return target.state is EvidenceState.APPLIED and not target.is_known
 
 
 def _store_scan(
@@ -37494,6 +38376,18 @@ RENAME_SHARE = 0.5
 """A new file that holds at least this share of a vanished file's lines is that file under a new name; git's default."""
 MAX_NEW_FILES = 5_000
 """New files whose lines are read to look for the vanished ones."""
+MAX_RENAME_LINES = 1_500_000
+"""Lines that are held in memory to be compared, of vanished and new files together: some 200 MB."""
+RENAMING_S = 5.0
+"""Of a call's time: the scan needs the rest."""
+NOT_FOLLOWED = (
+    "so much vanished and appeared that renamed files were not followed: findings in the new files count as new, those "
+    "in the vanished ones as gone"
+)
+
+
+class TooManyRenamesError(Exception):
+    """Who was renamed to what cannot be told within the bounds."""
 
 
 def shared_lines(old: Counter[bytes], new: Counter[bytes]) -> float:
@@ -37501,8 +38395,13 @@ def shared_lines(old: Counter[bytes], new: Counter[bytes]) -> float:
     return (old & new).total() / old.total() if old else 0.0
 
 
-def pair_renames(gone: Mapping[str, Sequence[bytes]], new: Mapping[str, Sequence[bytes]]) -> dict[str, str]:
-    """New path → vanished path, one to one, the most alike first; the same name in another directory breaks a tie."""
+def pair_renames(
+    gone: Mapping[str, Sequence[bytes]], new: Mapping[str, Sequence[bytes]], until: float = math.inf
+) -> dict[str, str]:
+    """New path → vanished path, one to one, the most alike first; the same name in another directory breaks a tie.
+
+    Raises TooManyRenamesError where that is not over at ``until`` (``time.monotonic()`` seconds).
+    """
     old_counts = {path: Counter(lines) for path, lines in gone.items()}
     new_counts = {path: Counter(lines) for path, lines in new.items()}
     holders: dict[bytes, list[str]] = {line: [] for counts in old_counts.values() for line in counts}
@@ -37513,7 +38412,7 @@ def pair_renames(gone: Mapping[str, Sequence[bytes]], new: Mapping[str, Sequence
         (-share, old_path.rpartition("/")[2] != path.rpartition("/")[2], old_path, path)
         for old_path, old in old_counts.items()
         for path in _candidates_for(old, holders)
-        if (share := shared_lines(old, new_counts[path])) >= RENAME_SHARE
+        if _in_time(until) and (share := shared_lines(old, new_counts[path])) >= RENAME_SHARE
     ]
     renames: dict[str, str] = {}
     taken: set[str] = set()
@@ -37540,23 +38439,50 @@ def _candidates_for(old: Counter[bytes], holders: Mapping[bytes, Sequence[str]])
     return found
 
 
-def find_renames(session: Session, removed: Iterable[str], paths: Iterable[str]) -> dict[str, str]:
+def _in_time(until: float) -> bool:
+    if time.monotonic() > until:
+        raise TooManyRenamesError
+    return True
+
+
+def find_renames(
+    session: Session, removed: Iterable[str], paths: Iterable[str], seconds: float = RENAMING_S
+) -> tuple[dict[str, str], tuple[Notice, ...]]:
     """New path → vanished path for the files of a scan: ``removed`` had findings, ``paths`` are there now.
 
-    Only a path that no scan has seen before is a new one.
+    Only a path that no scan has seen before is a new one. Where it takes too long, or too much memory, no file counts
+    as renamed, and a notice says so.
     """
+    until = time.monotonic() + seconds
     with session.store.read() as reader:
-        gone = reader.shapes(session.project_id, list(removed))
-        if not gone:
-            return {}
+        shapes = reader.shapes(session.project_id, list(removed))
+        if not shapes:
+            return {}, ()
         candidates = list(paths)
         seen = reader.shapes(session.project_id, candidates)
-    new: dict[str, Sequence[bytes]] = {}
-    for path in [path for path in candidates if path not in seen][:MAX_NEW_FILES]:
-        found = session.workspace.read(path, max_bytes=session.config.limits.max_file_bytes)
-        if not isinstance(found, LeftOut):
-            new[path] = split_line_hashes(line_hashes(found, session.store.key))
-    return pair_renames({path: split_line_hashes(shape.line_hashes) for path, shape in gone.items()}, new)
+    try:
+        room = MAX_RENAME_LINES - sum(len(shape.line_hashes) for shape in shapes.values()) // HASH_BYTES
+        new = _lines_of(session, [path for path in candidates if path not in seen][:MAX_NEW_FILES], room, until)
+        gone = {path: split_line_hashes(shape.line_hashes) for path, shape in shapes.items()}
+        return pair_renames(gone, new, until), ()
+    except TooManyRenamesError:
+        return {}, (Notice(".", NOT_FOLLOWED),)
+
+
+def _lines_of(session: Session, paths: Iterable[str], room: int, until: float) -> dict[str, Sequence[bytes]]:
+    """The line hashes of files; TooManyRenamesError for more than ``room`` lines together, or no more time."""
+    found: dict[str, Sequence[bytes]] = {}
+    for path in paths:
+        _in_time(until)
+        source = session.workspace.read(path, max_bytes=session.config.limits.max_file_bytes)
+        if isinstance(source, LeftOut):
+            continue
+        hashes = line_hashes(source, session.store.key)
+        room -= len(hashes) // HASH_BYTES
+        if room < 0:
+            raise TooManyRenamesError
+        found[path] = split_line_hashes(hashes)
+    return found
 
 
 # ==================================================================================================
@@ -37868,8 +38794,6 @@ def _trivial_lines(session: Session) -> frozenset[bytes]:
 # ==================================================================================================
 # Everything that is known about one claim after the rescan: what the conditions are asked about.
 
-MAX_SEARCHED_CHARS = 1_000_000
-"""Of a file that is searched for a known secret."""
 SEARCH_RESERVE_S = 2.0
 """Of a call's time, kept for the judgement: a search that is not over by then proves nothing."""
 
@@ -37967,9 +38891,11 @@ def build_case(
     ages = {name: unpack_ages(shape.ages) for name, shape in shapes.items()}
     proved = was_proved(stored)
     new_lines = frozenset(n for n, age in enumerate(ages.get(path, ()), 1) if age > moments.last_ms)
+    line_map = _line_map(session, before.lines.get(finding.logical_id), source)
     secret_at, searched = None, True
     if not proved and finding.category is Category.SECRET and finding.secret_digests:
-        secret_at, searched = _secret_at(session, finding, source, new_lines, before.traces, moments, control)
+        there = frozenset(new_lines | _left_of_block(finding, line_map))
+        secret_at, searched = _secret_at(session, finding, source, there, before.traces, moments, control)
     return Case(
         stored=stored,
         result=result,
@@ -37981,7 +38907,7 @@ def build_case(
         twins=before.twins[finding.logical_id],
         trails=before.traces.trails.get(finding.logical_id, ()),
         newcomers=() if proved else tuple(_newcomers(session, stored, result, before.traces, shapes)),
-        line_map=_line_map(session, before.lines.get(finding.logical_id), source),
+        line_map=line_map,
         new_lines=new_lines,
         secret_at=secret_at,
         tree_complete=before.traces.complete and searched,
@@ -37999,6 +38925,12 @@ def _rules_changed(session: Session, finding: Finding) -> bool:
 
 def _line_map(session: Session, lines: bytes | None, source: Source | None) -> LineMap | None:
     return None if lines is None or source is None else LineMap(lines, line_hashes(source, session.store.key))
+
+
+def _left_of_block(finding: Finding, line_map: LineMap | None) -> set[int]:
+    """Lines that stood between the first and the last flagged one and are still there."""
+    within = range(finding.line_start + 1, finding.line_end) if line_map else ()
+    return {now for now in (line_map.new_line(line) for line in within if line_map) if now is not None}
 
 
 def _newcomers(
@@ -38059,9 +38991,9 @@ def _secret_at(
     whether there was the time to look everywhere."""
     redactor = session.redactor()
     if source is not None:
-        place = _line_with(redactor, source, new_lines, finding.secret_digests)
-        if place:
-            return place, True
+        place, whole = _line_with(session, redactor, source, new_lines, finding)
+        if place or not whole:
+            return place, whole
     with session.store.read() as reader:
         shapes = reader.shapes(session.project_id, traces.scanned)
     for path in traces.scanned:
@@ -38075,29 +39007,26 @@ def _secret_at(
             lines = shapes[path].line_hashes
             ages = ages_by_commit(session, moments.first_commit, path, lines, moments.last_ms + 1) or ages
         young = [number for number, age in enumerate(ages, 1) if age > moments.last_ms]
-        place = _line_with(redactor, other, young, finding.secret_digests)
-        if place:
-            return place, True
+        place, whole = _line_with(session, redactor, other, young, finding)
+        if place or not whole:
+            return place, whole
     return None, True
 
 
 def _line_with(
-    redactor: Redactor, source: Source, numbers: Collection[int], digests: Sequence[str]
-) -> str | None:
-    """``path:line`` of the first of these lines that holds one of the values."""
+    session: Session, redactor: Redactor, source: Source, numbers: Collection[int], finding: Finding
+) -> tuple[str | None, bool]:
+    """``path:line`` where one of the values stands on these lines, in whatever form; and whether all could be
+    looked through."""
     if not numbers or len(source.text) > MAX_SEARCHED_CHARS:
-        return None
+        return None, True
     masked = redactor.text(source.text).split("\n")
     for number in sorted(numbers):
-        if number <= len(masked):
-            joined = redactor.text(_JOIN.sub("", source.lines[number - 1]))
-            if any(f":{digest}]" in text for digest in digests for text in (masked[number - 1], joined)):
-                return f"{source.path}:{number}"
-    return None
-
-
-_JOIN = re.compile(r"""["']\s{0,4}[+.&|]{0,2}\s{0,4}["']""")
-"""Between two literals that are put together."""
+        if number <= len(masked) and any(f":{digest}]" in masked[number - 1] for digest in finding.secret_digests):
+            return f"{source.path}:{number}", True
+    found = find_disguised(redactor, source, numbers, finding.secret_digests)
+    line = found.line or find_key_lines(session.store.key, finding, source, numbers)
+    return (None if line is None else f"{source.path}:{line}"), found.complete
 
 
 def is_syntax_trouble(evidence: TargetEvidence) -> bool:
@@ -38246,6 +39175,47 @@ def call_shape(code: str) -> str:
 
 
 # ==================================================================================================
+# appsecgate/verify_sink.py
+# ==================================================================================================
+# Whether the name of a flagged call still stands where the call was, though nothing is reported any more.
+
+WINDOW_LINES = 10
+"""Lines above and below the place in which the sink's name is looked for."""
+_CALLED_NAME = re.compile(r"([A-Za-z_][\w.]{0,120})\s{0,4}\(")
+
+
+def sink_window(case: Case) -> str:
+    """The lines around the place where the finding was."""
+    if case.source is None:
+        return ""
+    line = case.finding.line_start
+    near = case.line_map.nearest(line) if case.line_map else line
+    window = "\n".join(case.source.lines[max(0, near - 1 - WINDOW_LINES) : near + WINDOW_LINES])
+    return plain_code(language_by_name(case.path), window)
+
+
+def hidden_sink_name(finding: Finding, window: str) -> str | None:
+    """The name of the flagged call, where it still stands in the window as a string, or is handed on uncalled.
+
+    ``getattr(module, "eval")(x)`` and ``run = eval`` escape every pattern for ``eval(x)``; an honest fix seldom
+    leaves the bare name behind.
+    """
+    if finding.category is not Category.SAST:
+        return None
+    called = _CALLED_NAME.search(finding.code)
+    if called is None:
+        return None
+    name = called.group(1).rpartition(".")[2]
+    word = re.escape(name)
+    bare = re.compile(
+        rf"""["'](?:[\w.]*\.)?{word}["']"""
+        rf"""|[=(,\[{{:]\s{{0,4}}(?:\w+\.){{0,4}}{word}\s{{0,4}}(?:[,)\]}};]|$)""",
+        re.MULTILINE,
+    )
+    return name if len(name) > 2 and bare.search(window) else None
+
+
+# ==================================================================================================
 # appsecgate/verify_judge.py
 # ==================================================================================================
 # The conditions under which a finding counts as fixed, one small function each.
@@ -38307,7 +39277,12 @@ def it_parses(case: Case) -> Judgement | None:
             ReasonCode.PARSE_FAILED, f"The brackets of {case.path} do not match: repair its syntax, then verify again."
         )
     if case.source.encoding in _NOT_FOR_PYTHON or parse_python(case.source.text) is None:
-        return _refuse(ReasonCode.PARSE_FAILED, f"Python cannot parse {case.path}: repair it, then verify again.")
+        # semgrep's own word is not enough: it takes wrong indentation, empty blocks and Python 2 for whole files
+        return _refuse(
+            ReasonCode.PARSE_FAILED,
+            f"Python {sys.version_info.major}.{sys.version_info.minor} cannot parse {case.path}: repair it (or run the "
+            "server under the newer Python that it needs), then verify again.",
+        )
     return None
 
 
@@ -38358,7 +39333,10 @@ _FAILURES: dict[EvidenceReason, tuple[ReasonCode, str]] = {
         "missed its known-bad sample, so its silence proves nothing: run python -P -m appsecgate doctor",
     ),
     EvidenceReason.PARSE_FAILED: (ReasonCode.PARSE_FAILED, "could not parse the file: repair its syntax"),
-    EvidenceReason.PARTIAL: (ReasonCode.PARTIAL, "could not parse part of the file: repair its syntax"),
+    EvidenceReason.PARTIAL: (
+        ReasonCode.PARTIAL,
+        "saw only a part of the file: repair its syntax, or simplify the code that a rule was too slow for",
+    ),
     EvidenceReason.FILE_CHANGED: (ReasonCode.FILE_CHANGED_DURING_RUN, "saw a file that changed meanwhile: call again"),
     EvidenceReason.NO_ADVISORIES: (
         ReasonCode.ADVISORIES_MISSING,
@@ -38562,7 +39540,7 @@ CONDITIONS: tuple[Callable[[Case], Judgement | None], ...] = (
 def _fixed(case: Case) -> Judgement:
     """Fixed, with the mark that lets the ways of getting there be counted apart."""
     rule = case.finding.rule_id
-    hidden = hidden_sink_name(case.finding, _sink_window(case))
+    hidden = hidden_sink_name(case.finding, sink_window(case))
     if not case.exists:
         code, text = ReasonCode.FILE_DELETED, f"{case.path} no longer exists, and {rule} with it."
     elif case.finding.category is Category.SECRET:
@@ -38601,41 +39579,6 @@ def removed_whole(case: Case) -> bool:
     return gap is not None and gap.new_count == 0
 
 
-def _sink_window(case: Case) -> str:
-    """The lines around the place where the finding was."""
-    if case.source is None:
-        return ""
-    line = case.finding.line_start
-    near = case.line_map.nearest(line) if case.line_map else line
-    return "\n".join(case.source.lines[max(0, near - 1 - WINDOW_LINES) : near + WINDOW_LINES])
-
-
-WINDOW_LINES = 10
-"""Lines above and below the place in which the sink's name is looked for."""
-_CALL = re.compile(r"([A-Za-z_][\w.]{0,120})\s{0,4}\(")
-
-
-def hidden_sink_name(finding: Finding, window: str) -> str | None:
-    """The name of the flagged call, where it still stands in the window as a string, or is handed on uncalled.
-
-    ``getattr(module, "eval")(x)`` and ``run = eval`` escape every pattern for ``eval(x)``; an honest fix seldom
-    leaves the bare name behind.
-    """
-    if finding.category is not Category.SAST:
-        return None
-    called = _CALL.search(finding.code)
-    if called is None:
-        return None
-    name = called.group(1).rpartition(".")[2]
-    word = re.escape(name)
-    bare = re.compile(
-        rf"""["'](?:[\w.]*\.)?{word}["']"""
-        rf"""|[=(,\[{{:]\s{{0,4}}(?:\w+\.){{0,4}}{word}\s{{0,4}}(?:[,)\]}};]|$)""",
-        re.MULTILINE,
-    )
-    return name if len(name) > 2 and bare.search(window) else None
-
-
 # ==================================================================================================
 # appsecgate/scan/run.py
 # ==================================================================================================
@@ -38647,7 +39590,7 @@ READING_SHARE = 0.5
 
 def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanResult:
     """Read, run, seal, match, store. Raises CancelledError, StorageError, ConfigError; scanner trouble is evidence."""
-    session.refresh()
+    session = session.frozen()
     started_at = session.now()
     config = session.config
     adapters = session.adapters
@@ -38670,7 +39613,7 @@ def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanRe
         shares = [plan_share(session, adapter, intake, left_out, past, fresh=fresh) for adapter in adapters]
         yields = run_shares(session, shares, stage, control)
         _distrust_changed_files(session, intake, yields)
-        notices = repository_notices(session, request, intake, stage)
+        notices = (*request.notices, *repository_notices(session, request, intake, stage))
         result = record_scan(session, request, stage, yields, started_at, notices, config_hash=config.hash)
     session.warm_workers()  # from now on the next scan is waited for
     return result
@@ -38679,7 +39622,11 @@ def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanRe
 def _past(session: Session, paths: Collection[str]) -> Past:
     with session.store.read() as reader:
         project_id = session.project_id
-        return Past(reader.settled_inputs(project_id, paths), reader.unfinished(project_id))
+        return Past(
+            reader.settled_inputs(project_id, paths),
+            reader.lasting_failures(project_id, paths),
+            reader.unfinished(project_id),
+        )
 
 
 def _distrust_changed_files(session: Session, intake: Intake, yields: Collection[Yield]) -> None:
@@ -38719,18 +39666,22 @@ def whole_project(session: Session, start: str = "") -> ScanRequest:
     prefix = f"{start}/" if start else ""
     listed = {*listing.paths, *(item.path for item in listing.left_out)}
     others = sorted(path for path in known if path.startswith(prefix) and path not in listed)
-    there = [path for path in others if session.workspace.exists(path)]
+    # one stored with a secret in its name, as older versions did, goes by another name now
+    named = (path for path in others if MARK in path or session.workspace.names.shown(path) == path)
+    there = [path for path in named if session.workspace.exists(path)]
     left_out = list(listing.left_out)
     if listing.truncated:
         words = f"more than {session.config.limits.max_files} files, or too deep a tree: the rest was not looked at"
         left_out.append(LeftOut(start or ".", EvidenceReason.TOO_MANY_FILES, words, directory=True))
     removed = tuple(path for path in others if path not in there)
+    renames, notices = find_renames(session, removed, listing.paths)
     return ScanRequest(
         ScanKind.PROJECT,
         tuple(sorted({*listing.paths, *there})),
         tuple(left_out),
         removed=removed,
-        renames=find_renames(session, removed, listing.paths),
+        renames=renames,
+        notices=notices,
     )
 
 
@@ -38799,6 +39750,7 @@ def verify_claims(
     judged: dict[str, Judged] = {}
     rescans: dict[str, str] = {}
     if doubtful:
+        session = session.frozen()  # what it was found by and what it is judged by
         before = _before(session, doubtful, control)
         result = run_scan(session, _request(session, doubtful, before.traces), control)
         rescans = {stored.finding.file_path: result.scan_id for stored in doubtful}
@@ -38823,7 +39775,24 @@ def _before(session: Session, claimed: Sequence[StoredFinding], control: Control
             for logical_id in moments
         }
     lines = {logical_id: found for logical_id, found in past.items() if found is not None}
-    return Before(lines, twins, find_traces(session, claimed, moments, control))
+    traces = find_traces(session, claimed, moments, control)
+    _cover_names(traces, session.workspace.names.shown)
+    return Before(lines, twins, traces)
+
+
+def _cover_names(traces: Traces, shown: Callable[[str], str]) -> None:
+    """What arrived is named as on disk; in what is stored and compared, no name holds a secret."""
+    traces.scanned = tuple(map(shown, traces.scanned))
+    traces.renames = {shown(new): old for new, old in traces.renames.items()}
+    traces.settled = {shown(new): old for new, old in traces.settled.items()}
+    traces.trails = {
+        logical_id: [replace(trail, path=shown(trail.path)) for trail in trails]
+        for logical_id, trails in traces.trails.items()
+    }
+    traces.brought = set(map(shown, traces.brought))
+    traces.remembered = set(map(shown, traces.remembered))
+    traces.newest = {shown(path): moment for path, moment in traces.newest.items()}
+    traces.links = tuple(replace(link, path=shown(link.path)) for link in traces.links)
 
 
 def _request(session: Session, claimed: Sequence[StoredFinding], traces: Traces) -> ScanRequest:
@@ -38960,6 +39929,7 @@ def unchecked_files(session: Session, control: Control) -> Unchecked:
     A file is looked at by itself: that a file which it includes has changed, or the rules, is for the next scan
     to find. Raises CancelledError.
     """
+    session = session.frozen()
     until = time.monotonic() + min(READING_TIME_S, control.remaining_s() / 2)
     listing = session.workspace.walk("", max_files=session.config.limits.max_files)
     with session.store.read() as reader:
@@ -39170,7 +40140,7 @@ def get_fix_context_batch(call: Call[Session], request: GetFixContextBatchInput)
     """An unknown id is an error of that item alone. Marks the findings whose packs are returned as shown."""
     session = call.session
     redactor = session.redactor()
-    packs: list[ContextPack] = []
+    packs: dict[str, ContextPack] = {}  # by logical id: one that is named by id and by fingerprint is said once
     errors: list[ItemError] = []
     with session.store.read() as reader:
         for finding_id in request.finding_ids:
@@ -39180,9 +40150,10 @@ def get_fix_context_batch(call: Call[Session], request: GetFixContextBatchInput)
             except UnknownFindingError as error:
                 errors.append(ItemError(finding_id[:200], error.explain()))
                 continue
-            packs.append(build_pack(session, reader, redactor, stored))
-    ids = tuple(pack.finding.logical_id for pack in packs)
-    answer = filled(ContextPacks((), tuple(errors), truncated=False, not_included=ids), "packs", packs)
+            if stored.finding.logical_id not in packs:
+                packs[stored.finding.logical_id] = build_pack(session, reader, redactor, stored)
+    ids = tuple(packs)
+    answer = filled(ContextPacks((), tuple(errors), truncated=False, not_included=ids), "packs", [*packs.values()])
     count = len(answer.packs)
     ids, left_out = ids[:count], ids[count:]
     with session.store.write() as writer:
@@ -39497,7 +40468,7 @@ class ScanDiffInput:
 
 def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     """Raises GitError where there is no git work tree or the base is unknown."""
-    session = call.session
+    session = call.session.frozen()
     git = session.workspace.git
     unseen = git.unseen(request.base)
     gaps = {path: words for path, words in unseen.items() if _is_file(session, path)}
@@ -39510,8 +40481,10 @@ def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     with session.store.read() as reader:
         known = reader.known_paths(session.project_id)
     removed = tuple(sorted(path for path in known if not session.workspace.exists(path)))
-    renames = find_renames(session, removed, paths)
-    asked = ScanRequest(ScanKind.DIFF, paths, left_out, removed=removed, renames=renames, gaps=gaps)
+    renames, notices = find_renames(session, removed, paths)
+    asked = ScanRequest(
+        ScanKind.DIFF, paths, left_out, removed=removed, renames=renames, notices=notices, gaps=gaps
+    )
     result = run_scan(session, asked, control_of(call))
     lines: dict[str, set[int] | None] = {}
     for path in dict.fromkeys(finding.file_path for finding in result.findings):  # the worst first
@@ -39648,7 +40621,7 @@ class ScannedProject:
 
 def scan_project(call: Call[Session], request: ScanProjectInput) -> ScannedProject:
     """Raises ProjectError for a path outside the project or one that is no directory."""
-    session = call.session
+    session = call.session.frozen()
     start = session.workspace.relative(request.path) if request.path else ""
     if start and not session.workspace.is_directory(start):
         raise ProjectError(f"{start!r} is no directory of the project.", hint="Use scan_file(path=…) for a file.")
@@ -40425,8 +41398,8 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
                 Suppression(
                     reason=redactor.text(request.reason),
                     logical_id=logical_id,
-                    rule_id=request.rule_id,
-                    path=request.path,
+                    rule_id=redactor.text(request.rule_id) if request.rule_id else None,
+                    path=glob_of(session.workspace.names.shown(request.path)) if request.path else None,
                     expires_at=expires,
                     origin=f"session {session.session_id}",
                 ),
@@ -40506,7 +41479,7 @@ def update_config(call: Call[Session], request: UpdateConfigInput) -> Configurat
         )
     session.refresh()
     with session.store.write() as writer:
-        writer.touch_project(session.project_id, session.alias, str(session.workspace.root))
+        session.enter_project(writer)
         writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
     return show_config(session, session.config)
 
@@ -40794,7 +41767,7 @@ def _suppressions(arguments: argparse.Namespace, terminal: Terminal, session: Se
 def _reindex(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
     if not arguments.redaction:
         raise ArgumentError("nothing to do.", hint="Run: appsecgate reindex --redaction")
-    count = session.store.reindex(session.redactor())
+    count = session.store.reindex(session.redactor)
     terminal.say(f"{count} stored texts masked anew.")
     return EXIT_DONE
 
@@ -40866,10 +41839,14 @@ def _doctor(arguments: argparse.Namespace, terminal: Terminal, session: Session)
         found = {"scanners": [dump(row) for row in rows], "database_problems": damage}
         terminal.say(json.dumps(found, indent=2))
     else:
-        terminal.say(render_doctor(rows, status, damage, str(session.data_dir), str(session.workspace.root)))
+        terminal.say(render_doctor(rows, status, damage, str(session.data_dir), _place(session)))
     if damage:
         return EXIT_INTERNAL
     return EXIT_INCOMPLETE if any(row.problem and row.enabled for row in rows) else EXIT_DONE
+
+
+def _place(session: Session) -> str:
+    return session.workspace.names.shown(str(session.workspace.root))
 
 
 def _tool_command(tool: Tool[Session, Any, Any]) -> Any:
@@ -40978,7 +41955,7 @@ def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int
         _end_like_an_interrupt()
         status: int = arguments.work(arguments, terminal)
     except AppSecGateError as error:
-        terminal.tell(f"appsecgate: {error.explain()}")
+        terminal.tell(Redactor(os.urandom(32)).text(f"appsecgate: {error.explain()}"))
         return error.exit_status
     except BrokenPipeError:
         return EXIT_INTERNAL

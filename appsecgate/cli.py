@@ -163,7 +163,7 @@ def _suppressions(arguments: argparse.Namespace, terminal: Terminal, session: Se
 def _reindex(arguments: argparse.Namespace, terminal: Terminal, session: Session) -> int:
     if not arguments.redaction:
         raise ArgumentError("nothing to do.", hint="Run: appsecgate reindex --redaction")
-    count = session.store.reindex(session.redactor())
+    count = session.store.reindex(session.redactor)
     terminal.say(f"{count} stored texts masked anew.")
     return EXIT_DONE
 
@@ -235,10 +235,14 @@ def _doctor(arguments: argparse.Namespace, terminal: Terminal, session: Session)
         found = {"scanners": [dump(row) for row in rows], "database_problems": damage}
         terminal.say(json.dumps(found, indent=2))
     else:
-        terminal.say(render_doctor(rows, status, damage, str(session.data_dir), str(session.workspace.root)))
+        terminal.say(render_doctor(rows, status, damage, str(session.data_dir), _place(session)))
     if damage:
         return EXIT_INTERNAL
     return EXIT_INCOMPLETE if any(row.problem and row.enabled for row in rows) else EXIT_DONE
+
+
+def _place(session: Session) -> str:
+    return session.workspace.names.shown(str(session.workspace.root))
 
 
 def _tool_command(tool: Tool[Session, Any, Any]) -> Any:
@@ -347,7 +351,7 @@ def main(argv: Sequence[str], serve: Callable[[argparse.Namespace], int]) -> int
         _end_like_an_interrupt()
         status: int = arguments.work(arguments, terminal)
     except AppSecGateError as error:
-        terminal.tell(f"appsecgate: {error.explain()}")
+        terminal.tell(Redactor(os.urandom(32)).text(f"appsecgate: {error.explain()}"))
         return error.exit_status
     except BrokenPipeError:
         return EXIT_INTERNAL

@@ -56,6 +56,7 @@ class Bounds:
     call_budget_s: float
     advisories_max_age_days: int
     window_lines: int
+    workers: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +339,7 @@ def _assemble_config(layers: Mapping[ConfigOrigin, Mapping[str, Json]], problems
             call_budget_s=_config_number(value["limits.call_budget_s"]),
             advisories_max_age_days=_config_int(value["limits.advisories_max_age_days"]),
             window_lines=_config_int(value["limits.window_lines"]),
+            workers=value["limits.workers"] is True,
         ),
         advisories_url=str(value["advisories.url"]),
         public_packages=_config_texts(value["advisories.public_packages"]),

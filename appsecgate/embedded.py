@@ -112,6 +112,81 @@ FILES['rules/bash.json'] = r'''{
     },
     {
      "pattern": "eval \"$(wget ...)\""
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$GET ... | $SH ..."
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$GET",
+        "regex": "^(\\S*/)?(curl|wget)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "^(\\S*/)?((ba|z|da|k|a|fi)?sh|python[0-9.]*|perl|ruby|node)$"
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$GET ... | $PRE $SH ..."
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$GET",
+        "regex": "^(\\S*/)?(curl|wget)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$PRE",
+        "regex": "^(\\S*/)?(sudo|doas|env|exec|command|nice|nohup)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "^(\\S*/)?((ba|z|da|k|a|fi)?sh|python[0-9.]*|perl|ruby|node)$"
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern": "$GET ... | $PRE $OPT $SH ..."
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$GET",
+        "regex": "^(\\S*/)?(curl|wget)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$PRE",
+        "regex": "^(\\S*/)?(sudo|doas|env|exec|command|nice|nohup)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$OPT",
+        "regex": "^-"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "^(\\S*/)?((ba|z|da|k|a|fi)?sh|python[0-9.]*|perl|ruby|node)$"
+       }
+      }
+     ]
     }
    ]
   },
@@ -1701,6 +1776,12 @@ FILES['rules/java.json'] = r'''{
         },
         {
          "pattern": "Runtime.getRuntime().exec($CMD, ...)"
+        },
+        {
+         "pattern": "(java.lang.Runtime $R).exec($CMD, ...)"
+        },
+        {
+         "pattern": "$_.Runtime.getRuntime().exec($CMD, ...)"
         }
        ]
       },
@@ -1742,6 +1823,18 @@ FILES['rules/java.json'] = r'''{
         },
         {
          "pattern": "$R.exec(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...}, ...)"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...)"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...))"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", $CMD, ...})"
         }
        ]
       },
@@ -1768,6 +1861,18 @@ FILES['rules/java.json'] = r'''{
       },
       {
        "pattern-not": "$R.exec(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...}, ...)"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...)"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(Arrays.asList(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(List.of(\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...))"
+      },
+      {
+       "pattern-not": "new java.lang.ProcessBuilder(new String[]{\"=~/^(?i)(.*[\\/\\\\])?((ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh)(\\.exe)?$/\", ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...})"
       }
      ]
     },
@@ -1783,6 +1888,9 @@ FILES['rules/java.json'] = r'''{
         },
         {
          "pattern": "$_.command($A)"
+        },
+        {
+         "pattern": "new java.lang.ProcessBuilder($A)"
         }
        ]
       },
@@ -2369,6 +2477,39 @@ FILES['rules/java.json'] = r'''{
     },
     {
      "pattern": "Hashing.sha1()"
+    },
+    {
+     "pattern": "$_.MessageDigest.getInstance(\"=~/^(?i)(md2|md4|md5|sha-?1|sha)$/\", ...)"
+    },
+    {
+     "pattern": "$_.Mac.getInstance(\"=~/^(?i)hmac(md5|sha-?1)$/\", ...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.md5Hex(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.sha1Hex(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.md5(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.sha1(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.getMd5Digest(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.getSha1Digest(...)"
+    },
+    {
+     "pattern": "$_.DigestUtils.shaHex(...)"
+    },
+    {
+     "pattern": "$_.Hashing.md5()"
+    },
+    {
+     "pattern": "$_.Hashing.sha1()"
     }
    ]
   },
@@ -2394,7 +2535,14 @@ FILES['rules/java.json'] = r'''{
     "likelihood": "MEDIUM",
     "remediation": "Use AES/GCM/NoPadding."
    },
-   "pattern": "Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
+   "pattern-either": [
+    {
+     "pattern": "Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
+    },
+    {
+     "pattern": "$_.Cipher.getInstance(\"=~/^(?i)((des|desede|rc2|rc4|arcfour|blowfish)(\\/.*)?|[a-z0-9]+\\/ecb\\/.*|aes)$/\", ...)"
+    }
+   ]
   },
   {
    "id": "java-unsafe-deserialization",
@@ -2708,12 +2856,6 @@ FILES['rules/javascript.json'] = r'''{
         },
         {
          "pattern": "$CP.execSync($CMD, ...)"
-        },
-        {
-         "pattern": "$CP[\"exec\"]($CMD, ...)"
-        },
-        {
-         "pattern": "$CP[\"execSync\"]($CMD, ...)"
         }
        ]
       },
@@ -2805,9 +2947,6 @@ FILES['rules/javascript.json'] = r'''{
         },
         {
          "pattern-inside": "const $P = execSync;\n..."
-        },
-        {
-         "pattern-inside": "const $P = $_[\"exec\"];\n..."
         }
        ]
       },
@@ -2925,6 +3064,73 @@ FILES['rules/javascript.json'] = r'''{
       }
      ]
     }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$CP[\"exec\"]($CMD, ...)"
+          },
+          {
+           "pattern": "$CP[\"execSync\"]($CMD, ...)"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$_(\"...\", ...)"
+        },
+        {
+         "pattern-not": "$_(shellQuote.quote(...), ...)"
+        },
+        {
+         "pattern-not": "$_(quote([...]), ...)"
+        },
+        {
+         "pattern-not": "$_(shellescape(...), ...)"
+        },
+        {
+         "metavariable-regex": {
+          "metavariable": "$CP",
+          "regex": "(?i)^(?:require\\(['\\\"](?:node:)?child_process['\\\"]\\)|child_?process|cp|await import\\(.*child_process.*\\))$"
+         }
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern": "$P($CMD, ...)"
+        },
+        {
+         "pattern-either": [
+          {
+           "pattern-inside": "const $P = $_[\"exec\"];\n..."
+          }
+         ]
+        },
+        {
+         "pattern-not": "$_(\"...\", ...)"
+        },
+        {
+         "pattern-not": "$_(shellQuote.quote(...), ...)"
+        },
+        {
+         "pattern-not": "$_(quote([...]), ...)"
+        },
+        {
+         "pattern-not": "$_(shellescape(...), ...)"
+        }
+       ]
+      }
+     ]
+    }
    ]
   },
   {
@@ -2966,15 +3172,6 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "$EL.srcdoc = $HTML"
       },
       {
-       "pattern": "$EL[\"innerHTML\"] = $HTML"
-      },
-      {
-       "pattern": "$EL[\"outerHTML\"] = $HTML"
-      },
-      {
-       "pattern": "$EL[\"srcdoc\"] = $HTML"
-      },
-      {
        "pattern": "$EL.innerHTML += $HTML"
       },
       {
@@ -3005,16 +3202,10 @@ FILES['rules/javascript.json'] = r'''{
        "pattern": "$EL.insertAdjacentHTML($WHERE, $HTML)"
       },
       {
-       "pattern": "$EL[\"insertAdjacentHTML\"]($WHERE, $HTML)"
-      },
-      {
        "pattern": "document.write($HTML, ...)"
       },
       {
        "pattern": "document.writeln($HTML, ...)"
-      },
-      {
-       "pattern": "document[\"write\"]($HTML, ...)"
       },
       {
        "pattern": "$EL.setHTMLUnsafe($HTML)"
@@ -3082,27 +3273,6 @@ FILES['rules/javascript.json'] = r'''{
      "pattern-not": "$EL.$PROP += $_.map($_ => escapeHtml($_)).join(\"...\")"
     },
     {
-     "pattern-not": "$EL[\"...\"] = \"...\""
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = $_.sanitize(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = $_.escape(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = escapeHtml(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = escapeHTML(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = sanitizeHtml(...)"
-    },
-    {
-     "pattern-not": "$EL[\"...\"] = $_.map($_ => escapeHtml($_)).join(\"...\")"
-    },
-    {
      "pattern-not": "$_(\"...\")"
     },
     {
@@ -3152,6 +3322,109 @@ FILES['rules/javascript.json'] = r'''{
     },
     {
      "pattern-not": "<$TAG dangerouslySetInnerHTML={{__html: $_.escape(...)}} />"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$EL[\"innerHTML\"] = $HTML"
+          },
+          {
+           "pattern": "$EL[\"outerHTML\"] = $HTML"
+          },
+          {
+           "pattern": "$EL[\"srcdoc\"] = $HTML"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = \"...\""
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = $_.sanitize(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = $_.escape(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = escapeHtml(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = escapeHTML(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = sanitizeHtml(...)"
+        },
+        {
+         "pattern-not": "$EL[\"...\"] = $_.map($_ => escapeHtml($_)).join(\"...\")"
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$EL[\"insertAdjacentHTML\"]($WHERE, $HTML)"
+          },
+          {
+           "pattern": "document[\"write\"]($HTML, ...)"
+          }
+         ]
+        },
+        {
+         "pattern-not": "$_(\"...\")"
+        },
+        {
+         "pattern-not": "$_($_.sanitize(...))"
+        },
+        {
+         "pattern-not": "$_($_.escape(...))"
+        },
+        {
+         "pattern-not": "$_(escapeHtml(...))"
+        },
+        {
+         "pattern-not": "$_(escapeHTML(...))"
+        },
+        {
+         "pattern-not": "$_(sanitizeHtml(...))"
+        },
+        {
+         "pattern-not": "$_($_.map($_ => escapeHtml($_)).join(\"...\"))"
+        },
+        {
+         "pattern-not": "$_($_, \"...\")"
+        },
+        {
+         "pattern-not": "$_($_, $_.sanitize(...))"
+        },
+        {
+         "pattern-not": "$_($_, $_.escape(...))"
+        },
+        {
+         "pattern-not": "$_($_, escapeHtml(...))"
+        },
+        {
+         "pattern-not": "$_($_, escapeHTML(...))"
+        },
+        {
+         "pattern-not": "$_($_, sanitizeHtml(...))"
+        },
+        {
+         "pattern-not": "$_($_, $_.map($_ => escapeHtml($_)).join(\"...\"))"
+        }
+       ]
+      }
+     ]
     }
    ]
   },
@@ -3305,100 +3578,188 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "patterns": [
+       "pattern-either": [
         {
-         "pattern-either": [
+         "pattern": "`...${$V}...`"
+        },
+        {
+         "pattern": "$_ + $V"
+        },
+        {
+         "pattern": "$V + $_"
+        },
+        {
+         "pattern": "$_.concat(..., $V, ...)"
+        },
+        {
+         "pattern": "[..., $V, ...].join(...)"
+        },
+        {
+         "pattern": "$_.replace($_, $V)"
+        },
+        {
+         "pattern": "$_.replaceAll($_, $V)"
+        },
+        {
+         "pattern": "util.format($_, ..., $V, ...)"
+        },
+        {
+         "patterns": [
           {
-           "pattern": "`...${$V}...`"
+           "pattern": "$F(...)"
           },
           {
-           "pattern": "$_ + $V"
-          },
-          {
-           "pattern": "$V + $_"
-          },
-          {
-           "pattern": "$_.concat(..., $V, ...)"
-          },
-          {
-           "pattern": "[..., $V, ...].join(...)"
-          },
-          {
-           "pattern": "$_.replace($_, $V)"
-          },
-          {
-           "pattern": "$_.replaceAll($_, $V)"
-          },
-          {
-           "pattern": "util.format($_, ..., $V, ...)"
+           "pattern-either": [
+            {
+             "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
+            },
+            {
+             "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
+            },
+            {
+             "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+            }
+           ]
           }
          ]
         },
         {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "$_.query($G, ...)"
+            },
+            {
+             "pattern": "$_.execute($G, ...)"
+            }
+           ]
+          },
+          {
+           "pattern-either": [
+            {
+             "pattern-inside": "const $G = `...${$V}...`;\n..."
+            },
+            {
+             "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
+            },
+            {
+             "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
+            },
+            {
+             "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
+            }
+           ]
+          },
+          {
+           "focus-metavariable": "$G"
+          }
+         ]
         }
        ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "parseInt(...)"
+         },
+         {
+          "pattern-not": "Number(...)"
+         },
+         {
+          "pattern-not": "$_.length"
+         },
+         {
+          "pattern-not": "$_.escape(...)"
+         },
+         {
+          "pattern-not": "$_.escapeId(...)"
+         },
+         {
+          "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+         },
+         {
+          "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+         },
+         {
+          "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...)"
+         },
+         {
+          "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+         },
+         {
+          "pattern-not": "\"...\".repeat(...).slice(...)"
+         },
+         {
+          "pattern-not": "+$_"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "`...`"
+         }
+        ]
+       }
       },
       {
        "pattern-not-inside": {
@@ -3406,139 +3767,49 @@ FILES['rules/javascript.json'] = r'''{
          {
           "pattern-either": [
            {
-            "pattern": "const $V = parseInt(...);\n..."
+            "pattern": "$V = parseInt(...);\n..."
            },
            {
-            "pattern": "let $V = parseInt(...);\n..."
+            "pattern": "$V = Number(...);\n..."
            },
            {
-            "pattern": "var $V = parseInt(...);\n..."
+            "pattern": "$V = $_.length;\n..."
            },
            {
-            "pattern": "const $V = Number(...);\n..."
+            "pattern": "$V = $_.escape(...);\n..."
            },
            {
-            "pattern": "let $V = Number(...);\n..."
+            "pattern": "$V = $_.escapeId(...);\n..."
            },
            {
-            "pattern": "var $V = Number(...);\n..."
+            "pattern": "$V = $_.map(() => \"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "const $V = $_.length;\n..."
+            "pattern": "$V = $_.map($_ => \"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "let $V = $_.length;\n..."
+            "pattern": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
            },
            {
-            "pattern": "var $V = $_.length;\n..."
+            "pattern": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
            },
            {
-            "pattern": "const $V = $_.escape(...);\n..."
+            "pattern": "$V = Array(...).fill(\"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "let $V = $_.escape(...);\n..."
+            "pattern": "$V = new Array(...).fill(\"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "var $V = $_.escape(...);\n..."
+            "pattern": "$V = \"...\".repeat(...);\n..."
            },
            {
-            "pattern": "const $V = $_.escapeId(...);\n..."
+            "pattern": "$V = Array.from(..., () => \"...\").join(\"...\");\n..."
            },
            {
-            "pattern": "let $V = $_.escapeId(...);\n..."
+            "pattern": "$V = \"...\".repeat(...).slice(...);\n..."
            },
            {
-            "pattern": "var $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "const $V = +$_;\n..."
-           },
-           {
-            "pattern": "let $V = +$_;\n..."
-           },
-           {
-            "pattern": "var $V = +$_;\n..."
+            "pattern": "$V = +$_;\n..."
            }
           ]
          },
@@ -3799,704 +4070,6 @@ FILES['rules/javascript.json'] = r'''{
        }
       }
      ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "pattern": "$F(...)"
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
-          },
-          {
-           "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
-          },
-          {
-           "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "const $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "let $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "var $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "const $V = Number(...);\n..."
-           },
-           {
-            "pattern": "let $V = Number(...);\n..."
-           },
-           {
-            "pattern": "var $V = Number(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.length;\n..."
-           },
-           {
-            "pattern": "let $V = $_.length;\n..."
-           },
-           {
-            "pattern": "var $V = $_.length;\n..."
-           },
-           {
-            "pattern": "const $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "const $V = +$_;\n..."
-           },
-           {
-            "pattern": "let $V = +$_;\n..."
-           },
-           {
-            "pattern": "var $V = +$_;\n..."
-           }
-          ]
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
-         }
-        ]
-       }
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "pattern": "$G"
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "$_.query($G, ...)"
-          },
-          {
-           "pattern-inside": "$_.execute($G, ...)"
-          }
-         ]
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "const $G = `...${$V}...`;\n..."
-          },
-          {
-           "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
-          },
-          {
-           "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
-          },
-          {
-           "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "const $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "let $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "var $V = parseInt(...);\n..."
-           },
-           {
-            "pattern": "const $V = Number(...);\n..."
-           },
-           {
-            "pattern": "let $V = Number(...);\n..."
-           },
-           {
-            "pattern": "var $V = Number(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.length;\n..."
-           },
-           {
-            "pattern": "let $V = $_.length;\n..."
-           },
-           {
-            "pattern": "var $V = $_.length;\n..."
-           },
-           {
-            "pattern": "const $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escape(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "let $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "var $V = $_.escapeId(...);\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(() => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map($_ => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(($_, $_) => `...`).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = new Array(...).fill(\"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...);\n..."
-           },
-           {
-            "pattern": "const $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "let $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "var $V = Array.from(..., () => \"...\").join(\"...\");\n..."
-           },
-           {
-            "pattern": "const $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "let $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "var $V = \"...\".repeat(...).slice(...);\n..."
-           },
-           {
-            "pattern": "const $V = +$_;\n..."
-           },
-           {
-            "pattern": "let $V = +$_;\n..."
-           },
-           {
-            "pattern": "var $V = +$_;\n..."
-           }
-          ]
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = parseInt(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Number(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.length;\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escape(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.escapeId(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(() => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map($_ => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(($_, $_) => `...`).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = $_.map(function(...) { return \"...\"; }).join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = new Array(...).fill(\"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = Array.from(..., () => \"...\").join(\"...\");\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".repeat(...).slice(...);\n...\n$V += $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V = $_;\n..."
-         },
-         {
-          "pattern-not": "$V = +$_;\n...\n$V += $_;\n..."
-         }
-        ]
-       }
-      }
-     ]
     }
    ],
    "pattern-sinks": [
@@ -4517,19 +4090,10 @@ FILES['rules/javascript.json'] = r'''{
          "pattern": "$DB.prepare($SQL)"
         },
         {
-         "pattern": "$DB[\"query\"]($SQL, ...)"
-        },
-        {
-         "pattern": "$DB[\"execute\"]($SQL, ...)"
-        },
-        {
          "pattern": "$DB.query({..., sql: $SQL, ...}, ...)"
         },
         {
          "pattern": "$DB.query({..., text: $SQL, ...}, ...)"
-        },
-        {
-         "pattern": "$DB[\"raw\"]($SQL, ...)"
         }
        ]
       },
@@ -4551,6 +4115,34 @@ FILES['rules/javascript.json'] = r'''{
     },
     {
      "pattern": "$DB.escapeId(...)"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "$DB[\"query\"]($SQL, ...)"
+        },
+        {
+         "pattern": "$DB[\"execute\"]($SQL, ...)"
+        },
+        {
+         "pattern": "$DB[\"raw\"]($SQL, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "focus-metavariable": "$SQL"
+      }
+     ]
     }
    ]
   },
@@ -5018,34 +4610,17 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern-either": [
-        {
-         "pattern": "$X.rejectUnauthorized = $V"
-        },
-        {
-         "pattern": "$X[\"rejectUnauthorized\"] = $V"
-        }
-       ]
+       "pattern": "$X.rejectUnauthorized = $V"
       },
       {
        "pattern-not": "$X.rejectUnauthorized = true"
-      },
-      {
-       "pattern-not": "$X[\"rejectUnauthorized\"] = true"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern-either": [
-        {
-         "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = $V"
-        },
-        {
-         "pattern": "process.env[\"NODE_TLS_REJECT_UNAUTHORIZED\"] = $V"
-        }
-       ]
+       "pattern": "process.env.NODE_TLS_REJECT_UNAUTHORIZED = $V"
       },
       {
        "pattern-not": "$_ = \"1\""
@@ -5057,6 +4632,35 @@ FILES['rules/javascript.json'] = r'''{
     },
     {
      "pattern": "{..., checkServerIdentity: () => undefined, ...}"
+    }
+   ],
+   "parts": [
+    {
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern": "$X[\"rejectUnauthorized\"] = $V"
+        },
+        {
+         "pattern-not": "$X[\"rejectUnauthorized\"] = true"
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern": "process.env[\"NODE_TLS_REJECT_UNAUTHORIZED\"] = $V"
+        },
+        {
+         "pattern-not": "$_ = \"1\""
+        },
+        {
+         "pattern-not": "$_ = 1"
+        }
+       ]
+      }
+     ]
     }
    ]
   },
@@ -5101,10 +4705,15 @@ FILES['rules/javascript.json'] = r'''{
      "pattern": "createHmac(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
     },
     {
-     "pattern": "$C[\"createHash\"](\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
-    },
-    {
      "pattern": "$C.hash(\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern": "$C[\"createHash\"](\"=~/^(?i)(md5|sha-?1|md4|rsa-md5|rsa-sha1)$/\", ...)"
     }
    ]
   }
@@ -5493,35 +5102,6 @@ FILES['rules/php.json'] = r'''{
         },
         {
          "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
-        },
-        {
-         "patterns": [
-          {
-           "pattern": "$F($CMD, ...)"
-          },
-          {
-           "pattern-either": [
-            {
-             "pattern-inside": "$F = \"system\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"exec\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"shell_exec\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"passthru\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"popen\";\n..."
-            },
-            {
-             "pattern-inside": "$F = \"proc_open\";\n..."
-            }
-           ]
-          }
-         ]
         }
        ]
       },
@@ -5718,35 +5298,6 @@ FILES['rules/php.json'] = r'''{
           },
           {
            "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
-          },
-          {
-           "patterns": [
-            {
-             "pattern": "$F($CMD, ...)"
-            },
-            {
-             "pattern-either": [
-              {
-               "pattern-inside": "$F = \"system\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"shell_exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"passthru\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"popen\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"proc_open\";\n..."
-              }
-             ]
-            }
-           ]
           }
          ]
         },
@@ -5901,35 +5452,6 @@ FILES['rules/php.json'] = r'''{
           },
           {
            "pattern": "call_user_func_array(\"system\", [$CMD, ...])"
-          },
-          {
-           "patterns": [
-            {
-             "pattern": "$F($CMD, ...)"
-            },
-            {
-             "pattern-either": [
-              {
-               "pattern-inside": "$F = \"system\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"shell_exec\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"passthru\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"popen\";\n..."
-              },
-              {
-               "pattern-inside": "$F = \"proc_open\";\n..."
-              }
-             ]
-            }
-           ]
           }
          ]
         },
@@ -5985,6 +5507,342 @@ FILES['rules/php.json'] = r'''{
       },
       {
        "pattern-not": "proc_open([$Q0, ..., \"=~/^(?i)(-[a-z]*c|\\/[ck]|-command|-encodedcommand)$/\", \"...\", ...], ...)"
+      }
+     ]
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-either": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "patterns": [
+            {
+             "pattern": "$F($CMD, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$F = \"system\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"shell_exec\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"passthru\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"popen\";\n..."
+              },
+              {
+               "pattern-inside": "$F = \"proc_open\";\n..."
+              }
+             ]
+            }
+           ]
+          }
+         ]
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "patterns": [
+              {
+               "pattern": "$F($CMD, ...)"
+              },
+              {
+               "pattern-either": [
+                {
+                 "pattern-inside": "$F = \"system\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"shell_exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"passthru\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"popen\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"proc_open\";\n..."
+                }
+               ]
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "metavariable-pattern": {
+            "metavariable": "$CMD",
+            "patterns": [
+             {
+              "pattern-either": [
+               {
+                "pattern": "$Q19 . $V"
+               },
+               {
+                "pattern": "$V . $Q20"
+               }
+              ]
+             },
+             {
+              "pattern-not-inside": "escapeshellarg(...)"
+             },
+             {
+              "pattern-not-inside": "intval(...)"
+             },
+             {
+              "pattern-not-inside": "(int) $Q21"
+             },
+             {
+              "pattern-not-inside": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+             },
+             {
+              "metavariable-pattern": {
+               "metavariable": "$V",
+               "patterns": [
+                {
+                 "pattern": "$V"
+                },
+                {
+                 "pattern-not": "\"...\""
+                },
+                {
+                 "pattern-not": "escapeshellarg(...)"
+                },
+                {
+                 "pattern-not": "intval(...)"
+                },
+                {
+                 "pattern-not": "(int) $Q22"
+                },
+                {
+                 "pattern-not": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+                },
+                {
+                 "pattern-not": "$Q23 . $Q24"
+                }
+               ]
+              }
+             }
+            ]
+           }
+          }
+         ]
+        },
+        {
+         "pattern-not-inside": {
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "$V = escapeshellarg(...);\n..."
+             },
+             {
+              "pattern": "$V = intval(...);\n..."
+             },
+             {
+              "pattern": "$V = (int) $Q25;\n..."
+             },
+             {
+              "pattern": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n..."
+             }
+            ]
+           },
+           {
+            "pattern-not": "$V = escapeshellarg(...);\n...\n$V = $Q26;\n..."
+           },
+           {
+            "pattern-not": "$V = intval(...);\n...\n$V = $Q27;\n..."
+           },
+           {
+            "pattern-not": "$V = (int) $Q28;\n...\n$V = $Q29;\n..."
+           },
+           {
+            "pattern-not": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n...\n$V = $Q30;\n..."
+           },
+           {
+            "pattern-not": "$V = escapeshellarg(...);\n...\n$V .= $Q31;\n..."
+           },
+           {
+            "pattern-not": "$V = intval(...);\n...\n$V .= $Q32;\n..."
+           },
+           {
+            "pattern-not": "$V = (int) $Q33;\n...\n$V .= $Q34;\n..."
+           },
+           {
+            "pattern-not": "$V = implode(\"...\", array_map(\"escapeshellarg\", ...));\n...\n$V .= $Q35;\n..."
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "patterns": [
+              {
+               "pattern": "$F($CMD, ...)"
+              },
+              {
+               "pattern-either": [
+                {
+                 "pattern-inside": "$F = \"system\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"shell_exec\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"passthru\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"popen\";\n..."
+                },
+                {
+                 "pattern-inside": "$F = \"proc_open\";\n..."
+                }
+               ]
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "pattern-inside": "$CMD .= $V;\n..."
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "escapeshellarg(...)"
+           },
+           {
+            "pattern-not": "intval(...)"
+           },
+           {
+            "pattern-not": "(int) $Q36"
+           },
+           {
+            "pattern-not": "implode(\"...\", array_map(\"escapeshellarg\", ...))"
+           },
+           {
+            "pattern-not": "$Q37 . $Q38"
+           }
+          ]
+         }
+        }
+       ]
+      },
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "\"system\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"exec\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"shell_exec\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"passthru\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"popen\"($CMD, ...)"
+          },
+          {
+           "pattern": "\"proc_open\"($CMD, ...)"
+          }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern": "$CMD"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "escapeshellarg(...)"
+           },
+           {
+            "pattern-not": "escapeshellcmd(...)"
+           }
+          ]
+         }
+        }
+       ]
+      }
+     ]
+    },
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
+       "pattern": "`...${$V}...`"
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "escapeshellarg(...)"
+         }
+        ]
+       }
+      },
+      {
+       "pattern-not-inside": "$V = escapeshellarg(...);\n..."
       }
      ]
     }
@@ -7600,10 +7458,168 @@ FILES['rules/python.json'] = r'''{
          "pattern": "pty.spawn($CMD, ...)"
         },
         {
-         "pattern": "getattr(os, \"system\")($CMD)"
+         "pattern": "posix.system($CMD)"
         },
         {
-         "pattern": "getattr(os, \"popen\")($CMD, ...)"
+         "pattern": "os.system(command=$CMD)"
+        },
+        {
+         "pattern": "os.popen(cmd=$CMD, ...)"
+        },
+        {
+         "pattern": "__import__(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "__import__(\"os\").popen($CMD, ...)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
+        }
+       ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
+        "patterns": [
+         {
+          "pattern": "$CMD"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "shlex.quote(...)"
+         },
+         {
+          "pattern-not": "shlex.join(...)"
+         },
+         {
+          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+         },
+         {
+          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+         },
+         {
+          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "f\"...\""
+         },
+         {
+          "pattern-not": "\"...\".format(...)"
+         },
+         {
+          "pattern-not": "\"...\" % $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "patterns": [
+          {
+           "pattern-either": [
+            {
+             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+            },
+            {
+             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            }
+           ]
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$F",
+            "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+           }
+          }
+         ]
+        },
+        {
+         "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+        }
+       ]
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+       }
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
+        "patterns": [
+         {
+          "pattern": "$CMD"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "shlex.quote(...)"
+         },
+         {
+          "pattern-not": "shlex.join(...)"
+         },
+         {
+          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+         },
+         {
+          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+         },
+         {
+          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "f\"...\""
+         },
+         {
+          "pattern-not": "\"...\".format(...)"
+         },
+         {
+          "pattern-not": "\"...\" % $_"
+         }
+        ]
+       }
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "pattern-either": [
+        {
+         "pattern": "os.system($CMD)"
+        },
+        {
+         "pattern": "os.popen($CMD, ...)"
+        },
+        {
+         "pattern": "commands.getoutput($CMD)"
+        },
+        {
+         "pattern": "pty.spawn($CMD, ...)"
         },
         {
          "pattern": "posix.system($CMD)"
@@ -7613,227 +7629,153 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "os.popen(cmd=$CMD, ...)"
-        }
-       ]
-      },
-      {
-       "pattern-not": "$_(\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(shlex.quote(...), ...)"
-      },
-      {
-       "pattern-not": "$_(shlex.join(...), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
-      },
-      {
-       "pattern-not": "$_($_ + $_, ...)"
-      },
-      {
-       "pattern-not": "$_(f\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\".format(...), ...)"
-      },
-      {
-       "pattern-not": "$_(\"...\" % $_, ...)"
-      },
-      {
-       "pattern-not": "$_(command=\"...\")"
-      },
-      {
-       "pattern-not": "$_(command=shlex.quote(...))"
-      },
-      {
-       "pattern-not": "$_(command=shlex.join(...))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".join(shlex.quote($_) for $_ in $_))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".join([shlex.quote($_) for $_ in $_]))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".join(map(shlex.quote, $_)))"
-      },
-      {
-       "pattern-not": "$_(command=$_ + $_)"
-      },
-      {
-       "pattern-not": "$_(command=f\"...\")"
-      },
-      {
-       "pattern-not": "$_(command=\"...\".format(...))"
-      },
-      {
-       "pattern-not": "$_(command=\"...\" % $_)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=shlex.quote(...), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=shlex.join(...), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".join(shlex.quote($_) for $_ in $_), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".join(map(shlex.quote, $_)), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=$_ + $_, ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=f\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\".format(...), ...)"
-      },
-      {
-       "pattern-not": "$_(cmd=\"...\" % $_, ...)"
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
+        },
         {
-         "pattern-either": [
+         "patterns": [
           {
-           "pattern": "os.system($CMD)"
+           "pattern-either": [
+            {
+             "patterns": [
+              {
+               "pattern-either": [
+                {
+                 "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+                },
+                {
+                 "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+                }
+               ]
+              },
+              {
+               "metavariable-regex": {
+                "metavariable": "$F",
+                "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+               }
+              }
+             ]
+            },
+            {
+             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+            }
+           ]
           },
           {
-           "pattern": "os.popen($CMD, ...)"
+           "metavariable-regex": {
+            "metavariable": "$SH",
+            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+           }
           },
           {
-           "pattern": "commands.getoutput($CMD)"
-          },
-          {
-           "pattern": "pty.spawn($CMD, ...)"
-          },
-          {
-           "pattern": "getattr(os, \"system\")($CMD)"
-          },
-          {
-           "pattern": "getattr(os, \"popen\")($CMD, ...)"
-          },
-          {
-           "pattern": "posix.system($CMD)"
-          },
-          {
-           "pattern": "os.system(command=$CMD)"
-          },
-          {
-           "pattern": "os.popen(cmd=$CMD, ...)"
+           "metavariable-regex": {
+            "metavariable": "$FLAG",
+            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+           }
           }
          ]
         },
         {
-         "metavariable-pattern": {
-          "metavariable": "$CMD",
-          "patterns": [
-           {
-            "pattern-either": [
-             {
-              "pattern": "f\"...{$V}...\""
-             },
-             {
-              "pattern": "$_ + $V"
-             },
-             {
-              "pattern": "$V + $_"
-             },
-             {
-              "pattern": "$_.format(..., $V, ...)"
-             },
-             {
-              "pattern": "$_.format(..., $_=$V, ...)"
-             },
-             {
-              "pattern": "$_ % $V"
-             },
-             {
-              "pattern": "$_ % (..., $V, ...)"
-             }
-            ]
-           },
-           {
-            "pattern-not-inside": "shlex.quote(...)"
-           },
-           {
-            "pattern-not-inside": "shlex.join(...)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
-           },
-           {
-            "metavariable-pattern": {
-             "metavariable": "$V",
-             "patterns": [
-              {
-               "pattern": "$V"
-              },
-              {
-               "pattern-not": "\"...\""
-              },
-              {
-               "pattern-not": "shlex.quote(...)"
-              },
-              {
-               "pattern-not": "shlex.join(...)"
-              },
-              {
-               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-              },
-              {
-               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-              },
-              {
-               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-              },
-              {
-               "pattern-not": "$_ + $_"
-              },
-              {
-               "pattern-not": "f\"...\""
-              },
-              {
-               "pattern-not": "\"...\".format(...)"
-              },
-              {
-               "pattern-not": "\"...\" % $_"
-              },
-              {
-               "pattern-not": "($_, ...)"
-              }
-             ]
-            }
-           }
-          ]
-         }
+         "pattern": "__import__(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "__import__(\"os\").popen($CMD, ...)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
         }
        ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
+        "patterns": [
+         {
+          "pattern-either": [
+           {
+            "pattern": "f\"...{$V}...\""
+           },
+           {
+            "pattern": "$_ + $V"
+           },
+           {
+            "pattern": "$V + $_"
+           },
+           {
+            "pattern": "$_.format(..., $V, ...)"
+           },
+           {
+            "pattern": "$_.format(..., $_=$V, ...)"
+           },
+           {
+            "pattern": "$_ % $V"
+           },
+           {
+            "pattern": "$_ % (..., $V, ...)"
+           }
+          ]
+         },
+         {
+          "pattern-not-inside": "shlex.quote(...)"
+         },
+         {
+          "pattern-not-inside": "shlex.join(...)"
+         },
+         {
+          "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+         },
+         {
+          "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+         },
+         {
+          "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+         },
+         {
+          "metavariable-pattern": {
+           "metavariable": "$V",
+           "patterns": [
+            {
+             "pattern": "$V"
+            },
+            {
+             "pattern-not": "\"...\""
+            },
+            {
+             "pattern-not": "shlex.quote(...)"
+            },
+            {
+             "pattern-not": "shlex.join(...)"
+            },
+            {
+             "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+            },
+            {
+             "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+            },
+            {
+             "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+            },
+            {
+             "pattern-not": "$_ + $_"
+            },
+            {
+             "pattern-not": "f\"...\""
+            },
+            {
+             "pattern-not": "\"...\".format(...)"
+            },
+            {
+             "pattern-not": "\"...\" % $_"
+            },
+            {
+             "pattern-not": "($_, ...)"
+            }
+           ]
+          }
+         }
+        ]
+       }
       },
       {
        "pattern-not-inside": {
@@ -7909,12 +7851,6 @@ FILES['rules/python.json'] = r'''{
          "pattern": "pty.spawn($CMD, ...)"
         },
         {
-         "pattern": "getattr(os, \"system\")($CMD)"
-        },
-        {
-         "pattern": "getattr(os, \"popen\")($CMD, ...)"
-        },
-        {
          "pattern": "posix.system($CMD)"
         },
         {
@@ -7922,6 +7858,18 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "os.popen(cmd=$CMD, ...)"
+        },
+        {
+         "pattern": "__import__(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "__import__(\"os\").popen($CMD, ...)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").system($CMD)"
+        },
+        {
+         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
         }
        ]
       },
@@ -7947,288 +7895,41 @@ FILES['rules/python.json'] = r'''{
        "pattern-not-inside": "$CMD += \"...\".join(map(shlex.quote, $_))\n..."
       }
      ]
-    },
+    }
+   ],
+   "parts": [
     {
+     "options": {
+      "symbolic_propagation": true
+     },
      "patterns": [
       {
-       "patterns": [
-        {
-         "pattern-either": [
-          {
-           "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-          },
-          {
-           "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-          },
-          {
-           "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
-          }
-         ]
-        },
-        {
-         "metavariable-regex": {
-          "metavariable": "$F",
-          "regex": "^(?:exec|spawn|posix_spawn|pty)"
-         }
-        },
-        {
-         "metavariable-regex": {
-          "metavariable": "$SH",
-          "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-         }
-        },
-        {
-         "metavariable-regex": {
-          "metavariable": "$FLAG",
-          "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-         }
-        }
-       ]
+       "pattern": "getattr(os, \"=~/^(system|popen)$/\")($CMD, ...)"
       },
       {
-       "pattern-not": "$_(..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, shlex.quote(...), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, shlex.join(...), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, $_ + $_, ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, f\"...\", ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\".format(...), ...)"
-      },
-      {
-       "pattern-not": "$_(..., $FLAG, \"...\" % $_, ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\", ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, shlex.quote(...), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, shlex.join(...), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, $_ + $_, ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, f\"...\", ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\".format(...), ...], ...)"
-      },
-      {
-       "pattern-not": "$_(..., [..., $FLAG, \"...\" % $_, ...], ...)"
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "patterns": [
-          {
-           "pattern-either": [
-            {
-             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-            },
-            {
-             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-            },
-            {
-             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
-            }
-           ]
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$F",
-            "regex": "^(?:exec|spawn|posix_spawn|pty)"
-           }
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$SH",
-            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-           }
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$FLAG",
-            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-           }
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$CMD",
-          "patterns": [
-           {
-            "pattern-either": [
-             {
-              "pattern": "f\"...{$V}...\""
-             },
-             {
-              "pattern": "$_ + $V"
-             },
-             {
-              "pattern": "$V + $_"
-             },
-             {
-              "pattern": "$_.format(..., $V, ...)"
-             },
-             {
-              "pattern": "$_.format(..., $_=$V, ...)"
-             },
-             {
-              "pattern": "$_ % $V"
-             },
-             {
-              "pattern": "$_ % (..., $V, ...)"
-             }
-            ]
-           },
-           {
-            "pattern-not-inside": "shlex.quote(...)"
-           },
-           {
-            "pattern-not-inside": "shlex.join(...)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
-           },
-           {
-            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
-           },
-           {
-            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
-           },
-           {
-            "metavariable-pattern": {
-             "metavariable": "$V",
-             "patterns": [
-              {
-               "pattern": "$V"
-              },
-              {
-               "pattern-not": "\"...\""
-              },
-              {
-               "pattern-not": "shlex.quote(...)"
-              },
-              {
-               "pattern-not": "shlex.join(...)"
-              },
-              {
-               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-              },
-              {
-               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-              },
-              {
-               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-              },
-              {
-               "pattern-not": "$_ + $_"
-              },
-              {
-               "pattern-not": "f\"...\""
-              },
-              {
-               "pattern-not": "\"...\".format(...)"
-              },
-              {
-               "pattern-not": "\"...\" % $_"
-              },
-              {
-               "pattern-not": "($_, ...)"
-              }
-             ]
-            }
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
+       "metavariable-pattern": {
+        "metavariable": "$CMD",
         "patterns": [
          {
-          "pattern-either": [
-           {
-            "pattern": "$V = shlex.quote(...)\n..."
-           },
-           {
-            "pattern": "$V = shlex.join(...)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(map(shlex.quote, $_))\n..."
-           }
-          ]
+          "pattern": "$CMD"
          },
          {
-          "pattern-not": "$V = shlex.quote(...)\n...\n$V = $_\n..."
+          "pattern-not": "\"...\""
          },
          {
-          "pattern-not": "$V = shlex.quote(...)\n...\n$V += $_\n..."
+          "pattern-not": "shlex.quote(...)"
          },
          {
-          "pattern-not": "$V = shlex.join(...)\n...\n$V = $_\n..."
+          "pattern-not": "shlex.join(...)"
          },
          {
-          "pattern-not": "$V = shlex.join(...)\n...\n$V += $_\n..."
+          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
          },
          {
-          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V = $_\n..."
+          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
          },
          {
-          "pattern-not": "$V = \"...\".join(shlex.quote($_) for $_ in $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([shlex.quote($_) for $_ in $_])\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(map(shlex.quote, $_))\n...\n$V += $_\n..."
+          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
          }
         ]
        }
@@ -8887,7 +8588,7 @@ FILES['rules/python.json'] = r'''{
     {
      "patterns": [
       {
-       "patterns": [
+       "pattern-either": [
         {
          "pattern-either": [
           {
@@ -8929,79 +8630,96 @@ FILES['rules/python.json'] = r'''{
          ]
         },
         {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "int(...)"
-           },
-           {
-            "pattern-not": "float(...)"
-           },
-           {
-            "pattern-not": "len(...)"
-           },
-           {
-            "pattern-not": "str(int(...))"
-           },
-           {
-            "pattern-not": "str(len(...))"
-           },
-           {
-            "pattern-not": "\"...\" * $_"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
-            "pattern-not": "(\"...\" * $_)[$_:$_]"
-           },
-           {
-            "pattern-not": "(\"...\" * $_).$_(...)"
-           },
-           {
-            "pattern-not": "\"...\".join($_)"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "f\"...\""
-           },
-           {
-            "pattern-not": "\"...\".format(...)"
-           },
-           {
-            "pattern-not": "\"...\" % $_"
-           },
-           {
-            "pattern-not": "($_, ...)"
-           }
-          ]
-         }
+         "patterns": [
+          {
+           "pattern": "$_.execute($G, ...)"
+          },
+          {
+           "pattern-either": [
+            {
+             "pattern-inside": "$G = f\"...{$V}...\"\n..."
+            },
+            {
+             "pattern-inside": "$G = <... $_ + $V ...>\n..."
+            },
+            {
+             "pattern-inside": "$G = <... $V + $_ ...>\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\" % $V\n..."
+            },
+            {
+             "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+            }
+           ]
+          },
+          {
+           "focus-metavariable": "$G"
+          }
+         ]
         }
        ]
+      },
+      {
+       "metavariable-pattern": {
+        "metavariable": "$V",
+        "patterns": [
+         {
+          "pattern": "$V"
+         },
+         {
+          "pattern-not": "\"...\""
+         },
+         {
+          "pattern-not": "int(...)"
+         },
+         {
+          "pattern-not": "float(...)"
+         },
+         {
+          "pattern-not": "len(...)"
+         },
+         {
+          "pattern-not": "str(int(...))"
+         },
+         {
+          "pattern-not": "str(len(...))"
+         },
+         {
+          "pattern-not": "\"...\" * $_"
+         },
+         {
+          "pattern-not": "(\"...\" * $_)[$_:$_]"
+         },
+         {
+          "pattern-not": "(\"...\" * $_).$_(...)"
+         },
+         {
+          "pattern-not": "\"...\".join($_)"
+         },
+         {
+          "pattern-not": "$_ + $_"
+         },
+         {
+          "pattern-not": "f\"...\""
+         },
+         {
+          "pattern-not": "\"...\".format(...)"
+         },
+         {
+          "pattern-not": "\"...\" % $_"
+         },
+         {
+          "pattern-not": "($_, ...)"
+         }
+        ]
+       }
       },
       {
        "pattern-not-inside": {
@@ -9025,24 +8743,6 @@ FILES['rules/python.json'] = r'''{
            },
            {
             "pattern": "$V = \"...\" * $_\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
            },
            {
             "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
@@ -9090,42 +8790,6 @@ FILES['rules/python.json'] = r'''{
          },
          {
           "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
          },
          {
           "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
@@ -9459,24 +9123,6 @@ FILES['rules/python.json'] = r'''{
             "pattern-not": "\"...\" * $_"
            },
            {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
             "pattern-not": "(\"...\" * $_)[$_:$_]"
            },
            {
@@ -9603,24 +9249,6 @@ FILES['rules/python.json'] = r'''{
             "pattern-not": "\"...\" * $_"
            },
            {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
             "pattern-not": "(\"...\" * $_)[$_:$_]"
            },
            {
@@ -9648,263 +9276,6 @@ FILES['rules/python.json'] = r'''{
          }
         }
        ]
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
-         "pattern": "$G"
-        },
-        {
-         "pattern-inside": "$_.execute($G, ...)"
-        },
-        {
-         "pattern-either": [
-          {
-           "pattern-inside": "$G = f\"...{$V}...\"\n..."
-          },
-          {
-           "pattern-inside": "$G = <... $_ + $V ...>\n..."
-          },
-          {
-           "pattern-inside": "$G = <... $V + $_ ...>\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\" % $V\n..."
-          },
-          {
-           "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
-          }
-         ]
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "int(...)"
-           },
-           {
-            "pattern-not": "float(...)"
-           },
-           {
-            "pattern-not": "len(...)"
-           },
-           {
-            "pattern-not": "str(int(...))"
-           },
-           {
-            "pattern-not": "str(len(...))"
-           },
-           {
-            "pattern-not": "\"...\" * $_"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" for $_ in $_)"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\" for $_ in $_])"
-           },
-           {
-            "pattern-not": "\"...\".join([\"...\"] * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join((\"...\",) * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(\"...\" * $_)"
-           },
-           {
-            "pattern-not": "\"...\".join(itertools.repeat(\"...\", $_))"
-           },
-           {
-            "pattern-not": "(\"...\" * $_)[$_:$_]"
-           },
-           {
-            "pattern-not": "(\"...\" * $_).$_(...)"
-           },
-           {
-            "pattern-not": "\"...\".join($_)"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "f\"...\""
-           },
-           {
-            "pattern-not": "\"...\".format(...)"
-           },
-           {
-            "pattern-not": "\"...\" % $_"
-           },
-           {
-            "pattern-not": "($_, ...)"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "pattern-not-inside": {
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "$V = int(...)\n..."
-           },
-           {
-            "pattern": "$V = float(...)\n..."
-           },
-           {
-            "pattern": "$V = len(...)\n..."
-           },
-           {
-            "pattern": "$V = str(int(...))\n..."
-           },
-           {
-            "pattern": "$V = str(len(...))\n..."
-           },
-           {
-            "pattern": "$V = \"...\" * $_\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" for $_ in $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\" for $_ in $_])\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join([\"...\"] * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join((\"...\",) * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(\"...\" * $_)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n..."
-           },
-           {
-            "pattern": "$V = (\"...\" * $_)[$_:$_]\n..."
-           },
-           {
-            "pattern": "$V = (\"...\" * $_).$_(...)\n..."
-           },
-           {
-            "pattern": "$V = \"...\".join($_)\n..."
-           }
-          ]
-         },
-         {
-          "pattern-not": "$V = int(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = int(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = float(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = float(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = len(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = len(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(int(...))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(int(...))\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(len(...))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = str(len(...))\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\" * $_\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\" * $_\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" for $_ in $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\" for $_ in $_])\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join([\"...\"] * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join((\"...\",) * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(\"...\" * $_)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join(itertools.repeat(\"...\", $_))\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_)[$_:$_]\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = (\"...\" * $_).$_(...)\n...\n$V += $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join($_)\n...\n$V = $_\n..."
-         },
-         {
-          "pattern-not": "$V = \"...\".join($_)\n...\n$V += $_\n..."
-         }
-        ]
-       }
       }
      ]
     }
@@ -9931,9 +9302,6 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "$DB.mogrify($SQL, ...)"
-        },
-        {
-         "pattern": "getattr($DB, \"execute\")($SQL, ...)"
         },
         {
          "pattern": "$DB.execute(sql=$SQL, ...)"
@@ -9976,6 +9344,24 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "psycopg.sql.SQL(...).format(...)"
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
+       "pattern": "getattr($DB, \"=~/^execute(many|script)?$/\")($SQL, ...)"
+      },
+      {
+       "pattern-not": "getattr($DB, $_)(\"...\", ...)"
+      },
+      {
+       "focus-metavariable": "$SQL"
+      }
+     ]
     }
    ]
   },
@@ -10021,9 +9407,6 @@ FILES['rules/python.json'] = r'''{
         },
         {
          "pattern": "$SESSION.$M(..., verify=\"\", ...)"
-        },
-        {
-         "pattern": "$SESSION.$M(..., **{..., \"verify\": False, ...})"
         },
         {
          "pattern": "$SESSION.$M(..., **dict(..., verify=False, ...))"
@@ -10108,6 +9491,21 @@ FILES['rules/python.json'] = r'''{
     },
     {
      "pattern": "$CTX.verify_mode = 0"
+    }
+   ],
+   "parts": [
+    {
+     "patterns": [
+      {
+       "pattern": "$SESSION.$M(..., **{..., \"verify\": False, ...})"
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$M",
+        "regex": "^(get|post|put|patch|delete|head|options|request|send|stream|Client|AsyncClient|Session)$"
+       }
+      }
+     ]
     }
    ]
   },
@@ -11313,6 +10711,97 @@ FILES['rules/ruby.json'] = r'''{
     {
      "patterns": [
       {
+       "pattern-either": [
+        {
+         "pattern": "system($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "exec($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "spawn($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "IO.popen($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture2($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture2e($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.capture3($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Open3.popen3($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.system($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.exec($SH, ..., $FLAG, $CMD, ...)"
+        },
+        {
+         "pattern": "Kernel.spawn($SH, ..., $FLAG, $CMD, ...)"
+        }
+       ]
+      },
+      {
+       "pattern-not": "system($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "exec($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "spawn($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "IO.popen($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture2($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture2e($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.capture3($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Open3.popen3($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.system($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.exec($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "Kernel.spawn($SH, ..., $FLAG, \"...\", ...)"
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$SH",
+        "regex": "(?i)^['\\\"]?(?:.*/)?(?:ba|da|z|k|a|c)?sh['\\\"]?$"
+       }
+      },
+      {
+       "metavariable-regex": {
+        "metavariable": "$FLAG",
+        "regex": "(?i)^['\\\"]?-[a-z]*c['\\\"]?$"
+       }
+      }
+     ]
+    }
+   ],
+   "parts": [
+    {
+     "options": {
+      "symbolic_propagation": true
+     },
+     "patterns": [
+      {
        "patterns": [
         {
          "pattern": "`...#{$V}...`"
@@ -11400,92 +10889,6 @@ FILES['rules/ruby.json'] = r'''{
        }
       }
      ]
-    },
-    {
-     "patterns": [
-      {
-       "pattern-either": [
-        {
-         "pattern": "system($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "exec($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "spawn($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "IO.popen($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.capture2($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.capture2e($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.capture3($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Open3.popen3($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Kernel.system($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Kernel.exec($SH, ..., $FLAG, $CMD, ...)"
-        },
-        {
-         "pattern": "Kernel.spawn($SH, ..., $FLAG, $CMD, ...)"
-        }
-       ]
-      },
-      {
-       "pattern-not": "system($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "exec($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "spawn($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "IO.popen($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.capture2($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.capture2e($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.capture3($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Open3.popen3($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Kernel.system($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Kernel.exec($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "pattern-not": "Kernel.spawn($SH, ..., $FLAG, \"...\", ...)"
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$SH",
-        "regex": "(?i)^['\\\"]?(?:.*/)?(?:ba|da|z|k|a|c)?sh['\\\"]?$"
-       }
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$FLAG",
-        "regex": "(?i)^['\\\"]?-[a-z]*c['\\\"]?$"
-       }
-      }
-     ]
     }
    ]
   },
@@ -11552,6 +10955,33 @@ FILES['rules/ruby.json'] = r'''{
       },
       {
        "pattern": "$O.send(:instance_eval, $CODE)"
+      },
+      {
+       "pattern": "send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "$O.send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "public_send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "public_send(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "$O.public_send(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "__send__(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "__send__(:eval, $CODE, ...)"
+      },
+      {
+       "pattern": "$O.__send__(\"=~/^(eval|instance_eval|class_eval|module_eval)$/\", $CODE, ...)"
+      },
+      {
+       "pattern": "$O.__send__(:eval, $CODE, ...)"
       }
      ]
     },
@@ -11569,6 +10999,24 @@ FILES['rules/ruby.json'] = r'''{
     },
     {
      "pattern-not": "$_.class_eval(\"...\", ...)"
+    },
+    {
+     "pattern-not": "send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "$O.send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "public_send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "$O.public_send($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "__send__($_, \"...\", ...)"
+    },
+    {
+     "pattern-not": "$O.__send__($_, \"...\", ...)"
     }
    ]
   },
@@ -14129,7 +13577,8 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14158,6 +13607,11 @@ PLAIN_ASSIGNMENT = re.compile(r"^\s*(?:export\s+|ENV\s+|ARG\s+|set\s+)?([A-Za-z_
 KEY_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 TOKEN_TAIL = re.compile(r"[\w.+/=-]*", re.ASCII)
 STRIPPED = " \t=:\"'`"
+SEAM = re.compile(
+    r"""["'`](?:(?:[\s\\+.&|~()]|(?:#|//)[^\n"'`]{0,200}\n){1,200}+[A-Za-z$@]{0,2})?["'`]+|\\\n[ \t]*+"""
+    r"""|(?<=\w)["'`](?=\w)|\\x([2-7][0-9a-fA-F])|\\u\{?0{0,6}([2-7][0-9a-fA-F])\}?"""
+)
+MOST_SEAMS = 20_000  # between two literals that a program puts together; an escape is one too
 
 
 class OutOfTimeError(Exception):
@@ -14197,10 +13651,11 @@ class Detectors:
     def spans(self, line: str, name: str, lock: bool) -> Iterator[tuple[str, int, int]]:
         """Every (kind, start, end) in a line, counted from 0."""
         keyword = self.keyword_by_type.get(self.file_type(name), self.keyword_default)
-        for offset in range(0, max(len(line), 1), PIECE):
-            piece = line[offset : offset + PIECE + OVERLAP]
-            for kind, start, end in self._piece(piece, keyword, lock):
-                yield kind, offset + start, offset + end
+        return in_pieces(line, lambda piece: self._piece(piece, keyword, lock))
+
+    def pattern_spans(self, line: str) -> Iterator[tuple[str, int, int]]:
+        """The same of the expressions that know a secret by its own form."""
+        return in_pieces(line, self._pattern_spans)
 
     def _piece(self, line: str, keyword: Any, lock: bool) -> Iterator[tuple[str, int, int]]:
         yield from self._pattern_spans(line)
@@ -14242,6 +13697,13 @@ class Detectors:
         return bool(self.sequential(value) or self.templated(value)) or not re.search(r"[A-Za-z]|\d{6}", value)
 
 
+def in_pieces(line: str, look: Callable[[str], Iterator[tuple[str, int, int]]]) -> Iterator[tuple[str, int, int]]:
+    """What a look finds in each piece of a line, counted from the line's start."""
+    for offset in range(0, max(len(line), 1), PIECE):
+        for kind, start, end in look(line[offset : offset + PIECE + OVERLAP]):
+            yield kind, offset + start, offset + end
+
+
 def secret_span(match: re.Match[str]) -> tuple[int, int]:
     """A group is the secret only where it is not merely a prefix; blanks and quotes round a match are none of
     it."""
@@ -14271,6 +13733,7 @@ class Scan:
         self.lock = bool(entry["lock"])
         self.shell = bool(entry["shell"])
         self.found: Found = set()
+        self.joined: list[tuple[int, int, int, int, str]] = []  # first line, start, last line, end, kind
         self.notes: list[str] = []
 
     def run(self) -> None:
@@ -14284,12 +13747,39 @@ class Scan:
             if len(self.found) > HITS_PER_FILE:
                 self.notes.append(f"more than {HITS_PER_FILE} hits")
                 return
+        self.add_joined()
         for offset, part in self.parts():
             for number, line in enumerate(self.transformed(part, False)):
                 self.add_transformed(offset + number, line)
         if self.detectors.file_type(self.name) is self.detectors.other_type:
             for number, line in enumerate(self.transformed(self.text, True)):
                 self.add_transformed(number, line)
+
+    def add_joined(self) -> None:
+        """What the expressions find across the seams of the text as a program puts it together."""
+        seams = list(itertools.islice(SEAM.finditer(self.text), MOST_SEAMS + 1))
+        self.notes += [f"more than {MOST_SEAMS} seams between literals"] if len(seams) > MOST_SEAMS else []
+        pieces, starts = [""], list[int]()  # starts of what follows each seam, in the joined text
+        last = length = offset = 0
+        for seam in seams:
+            code = int(seam[1] or seam[2] or "0", 16)
+            pieces.append(self.text[last : seam.start()] + (chr(code) if code > 32 else seam[0] if code else ""))
+            length += len(pieces[-1])
+            starts.append(length)
+            last = seam.end()
+        for line in "".join([*pieces, self.text[last:]]).split("\n") if seams else ():
+            first, stop = bisect_left(starts, offset), bisect_right(starts, offset + len(line))
+            if first < stop:
+                for kind, start, end in self.detectors.pattern_spans(line):
+                    begin, crossed = bisect_right(starts, offset + start), bisect_left(starts, offset + end)
+                    if begin < crossed:
+                        base = offset + start - starts[begin - 1] + seams[begin - 1].end() if begin else offset + start
+                        there = offset + end - starts[crossed - 1] + seams[crossed - 1].end()
+                        self.joined.append((*self.place(base), *self.place(there), kind))
+            offset += len(line) + 1
+
+    def place(self, offset: int) -> tuple[int, int]:  # line and column from 0
+        return self.text.count("\n", 0, offset), offset - self.text.rfind("\n", 0, offset) - 1
 
     def parts(self) -> list[tuple[int, str]]:
         """The documents of a YAML file, since the transformer gives up on more than one; else the file."""
@@ -14406,6 +13896,10 @@ def answer_file(detectors: Detectors, entry: dict[str, Any], seconds: float) -> 
         except (MemoryError, RecursionError) as error:
             scan.notes.append(type(error).__name__)
         hits = folded(scan.found, scan.lines)
+        taken = {(hit[0], number) for hit in hits for number in range(hit[1], hit[4] + 1)}
+        for first, start, last, stop, kind in scan.joined[:HITS_PER_FILE]:
+            if taken.isdisjoint((kind, number) for number in range(first + 1, last + 2)):
+                hits.append([kind, first + 1, start + 1, stop + 1, last + 1, []])
     except Exception as error:
         return {"state": "failed", "detail": type(error).__name__, "hits": []}
     return {"state": "partial" if scan.notes else "done", "detail": "; ".join(scan.notes), "hits": hits}

@@ -61,8 +61,13 @@ class Git:
         root: Path,
         text_of_file: Callable[[str], str | None],
         text_of_bytes: Callable[[str, bytes], str | None],
+        shown: Callable[[str], str] = str,
+        on_disk: Callable[[str], str] = str,
     ) -> None:
+        """``shown`` and ``on_disk``: a path's name here and its name in the repository (see ``covered``)."""
         self._root = root
+        self._shown = shown
+        self._on_disk = on_disk
         self._text_of_file = text_of_file
         self._text_of_bytes = text_of_bytes
 
@@ -93,7 +98,7 @@ class Git:
             else:
                 question.look_at_hidden()
                 names |= question.differing(commit)
-        return sorted(name.rstrip("/") for name in names if os.path.lexists(self._root / name))
+        return sorted(self._shown(name.rstrip("/")) for name in names if os.path.lexists(self._root / name))
 
     def unseen(self, base: str | None = None, depth: int = 0) -> dict[str, str]:
         """Changes that are in no file of the working tree: path → what they are, in words. Raises GitError.
@@ -113,7 +118,7 @@ class Git:
         for path, link in sorted(links.items()):
             if known.get(path) != link or not self._is_untouched(path, link, depth):
                 found[path] = _SUBMODULE
-        return found
+        return {self._shown(path): words for path, words in found.items()}
 
     def _is_untouched(self, path: str, link: str, depth: int) -> bool:
         """Whether a submodule holds its commit's files, or none; asked as carefully as the project's repository."""
@@ -125,7 +130,7 @@ class Git:
                 return True
             if not os.path.lexists(folder / ".git") or depth >= _MAX_SUBMODULE_DEPTH:
                 return False
-            inner = Git(folder, self._text_of_file, self._text_of_bytes)
+            inner = Git(folder, self._text_of_file, self._text_of_bytes, self._shown, self._on_disk)
             return inner.head() == link and not inner.changed() and not inner.unseen(None, depth + 1)
         except (GitError, OSError):
             return False
@@ -155,7 +160,7 @@ class Git:
         """
         with self._question() as question:
             new = self._text_of_file(path)
-            if new is None and os.path.lexists(self._root / path):
+            if new is None and os.path.lexists(self._root / self._on_disk(path)):
                 return ""
             compared = question.compare(self._old_text(question, path, base) or "", new or "", 3, max_bytes)
         start = compared.stdout.find(b"@@ ")
@@ -173,14 +178,14 @@ class Git:
 
     def tracked(self, prefixes: Sequence[str]) -> set[str]:
         """The files in the index that are, or lie below, one of these paths. Raises GitError."""
-        wanted = {prefix.rstrip("/") for prefix in prefixes}
+        wanted = {self._on_disk(prefix.rstrip("/")) for prefix in prefixes}
         if not wanted:
             return set()
         with self._question() as question:
-            if len(wanted) <= _MAX_PATHS_PER_CALL:
-                return question.names("ls-files", "-z", "--cached", "--", *sorted(wanted))
-            names = question.names("ls-files", "-z", "--cached")
-        return {name for name in names if any(part in wanted for part in _name_and_parents(name))}
+            few = sorted(wanted) if len(wanted) <= _MAX_PATHS_PER_CALL else []
+            names = question.names("ls-files", "-z", "--cached", "--", *few)
+        found = names if few else {name for name in names if any(part in wanted for part in _name_and_parents(name))}
+        return {self._shown(name) for name in found}
 
     def renamed_from(self) -> dict[str, str]:
         """New path → old path, of files that git takes for renamed since HEAD, untracked ones too.
@@ -195,12 +200,12 @@ class Git:
             fields = question.fields(
                 *_DIFF, "-M", "-l1000", "--diff-filter=R", "--name-status", "-z", "--relative", commit, "--"
             )
-        return dict(zip(fields[2::3], fields[1::3], strict=True))
+        return {self._shown(new): self._shown(old) for new, old in zip(fields[2::3], fields[1::3], strict=True)}
 
     def _old_text(self, question: "_Question", path: str, base: str | None) -> str | None:
         # HEAD need not be looked up first: before the first commit it has no file
         commit = "HEAD" if base is None else question.commit(base)
-        blob = None if commit is None else question.blob(commit, path)
+        blob = None if commit is None else question.blob(commit, self._on_disk(path))
         return None if blob is None else self._text_of_bytes(path, blob)
 
     @contextlib.contextmanager

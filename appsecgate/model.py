@@ -90,6 +90,10 @@ class EvidenceReason(enum.StrEnum):
     CANCELLED = "cancelled"
 
 
+CUT_HITS = "more than are kept: "
+"""How the detail of a file begins that has more hits than one scan keeps."""
+
+
 class SentinelState(enum.StrEnum):
     """Whether the known-bad sample in the same run was reported."""
 
@@ -211,6 +215,8 @@ class Hit:
     package: Package | None = None
     suppressed_inline: bool = False
     """A comment, annotation or metadata in the file asks scanners to stay silent about this hit."""
+    respelled: str = ""
+    """The language in whose plain spelling it was found, where the file is written in another (``spelling``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +284,13 @@ class TargetEvidence:
     input_hash: str = ""
     """Over everything that the scanner's answer about this target depends on: its bytes, its companions' bytes,
     the ruleset and the scanner's version. Equal hash, equal answer."""
+    repeated: bool = False
+    """A failure that an earlier scan met with equal input, and which nothing but other input could mend."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it was answered from earlier evidence, without another look."""
+        return self.repeated or self.reason is EvidenceReason.CACHED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """One process's work on one project: everything that the work needs, passed as the first argument."""
 
+import copy
 import threading
 import time
 import uuid
@@ -8,10 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from appsecgate.bugs import MAX_SCAN_BUGS, BugReports
 from appsecgate.config import Config, data_directory, load_config, project_directory
+from appsecgate.covered import CoveredNames
 from appsecgate.leftovers import sweep_leftovers
 from appsecgate.model import EvidenceReason, Json, Scanner
 from appsecgate.process import CancelToken
+from appsecgate.redact.cleaning import clean_text
 from appsecgate.redact.redactor import Redactor
 from appsecgate.scanners.base import Adapter, Installation, Loadable
 from appsecgate.scanners.installed import locate
@@ -20,6 +24,7 @@ from appsecgate.scanners.registry import make_adapters, rules_stamp
 from appsecgate.store.advisory_index import AdvisoryIndex
 from appsecgate.store.connection import Store
 from appsecgate.store.retention import apply_retention
+from appsecgate.store.writer import Writer
 from appsecgate.workspace import LeftOut, Workspace
 
 PROJECT_FILE = ".appsecgate.toml"
@@ -86,13 +91,15 @@ class Session:
         self.workspace = Workspace.open(project, key=options.environ.get("APPSECGATE_PROJECT_KEY"))
         self.data_dir: Path = data_directory(options.data_dir, options.environ, options.platform)
         self.store = Store.open(self.data_dir, clock=clock)
+        self.workspace = self.workspace.with_names(CoveredNames(Redactor(self.store.key).name))
         self.advisories = AdvisoryIndex(self.data_dir)
         self._lock = threading.Lock()
         self._refreshing = threading.Lock()
+        self._frozen = False
         self._adapters: dict[str, tuple[Adapter, ...]] = {}
+        self._bugs = BugReports(lambda text: self.redactor().text(clean_text(text), entropy=True), MAX_SCAN_BUGS)
         try:
-            self.config = self._load_config()
-            self._rules = rules_stamp(self.config, self.workspace, self.data_dir)
+            self.refresh()
             self._begin()
         except BaseException:
             self.store.close()
@@ -104,7 +111,7 @@ class Session:
 
     @property
     def alias(self) -> str:
-        return self.config.alias or self.workspace.alias_default
+        return self.config.alias or self.workspace.names.shown(self.workspace.alias_default)
 
     def now(self) -> str:
         """UTC, ISO 8601 with milliseconds and Z, as the store keeps times."""
@@ -113,13 +120,36 @@ class Session:
     def refresh(self) -> None:
         """Read the configuration and its rule files again: they change while a server runs. Every scan begins so.
 
-        Raises ConfigError for a mistake of a person's.
+        A frozen session stays as it is. Raises ConfigError for a mistake of a person's.
         """
+        if self._frozen:
+            return
         with self._refreshing:  # one after the other: what was read first must not be put in place last
             config = self._load_config()
             rules = rules_stamp(config, self.workspace, self.data_dir)
             with self._lock:
                 self.config, self._rules = config, rules
+            if self.workers is not None:
+                self.workers.switch(on=config.limits.workers)
+
+    def frozen(self) -> "Session":
+        """This session as it is set now, read afresh: whatever other calls set meanwhile, one piece of work is done,
+        and its evidence written, under one configuration and one set of rules. Raises ConfigError."""
+        if self._frozen:
+            return self
+        self.refresh()
+        with self._lock:
+            self._made_adapters()  # kept for those who come after, too
+            same = copy.copy(self)
+        same._frozen = True
+        same._lock = threading.Lock()
+        return same
+
+    def note_bug(self, error: BaseException) -> str:
+        """Put the traceback, redacted, where a person can find it; what evidence says: no text that may quote."""
+        reference = self._bugs.reference()
+        self._bugs.write(reference, error)
+        return f"internal error: {type(error).__name__}, reference {reference} in stderr"
 
     def _load_config(self) -> Config:
         with self.store.read() as reader:
@@ -141,18 +171,26 @@ class Session:
         """Register the project and let retention forget what is due; short, since a client waits."""
         sweep_leftovers()
         with self.store.write() as writer:
-            writer.touch_project(self.project_id, self.alias, str(self.workspace.root))
+            self.enter_project(writer)
             apply_retention(writer, self.project_id, self.now(), self.config.retention)
+
+    def enter_project(self, writer: Writer) -> None:
+        """Put the project, as it is called now, into the books."""
+        writer.touch_project(self.project_id, self.alias, self.workspace.names.shown(str(self.workspace.root)))
 
     @property
     def adapters(self) -> tuple[Adapter, ...]:
         """The scanners under the present configuration, in the order of ``model.Scanner``."""
         with self._lock:
-            key = f"{self.config.hash} {self._rules}"
-            if key not in self._adapters:
-                made = make_adapters(self.config, self.workspace, self.advisories, self.data_dir, self.clock)
-                self._adapters = {key: made}
-            return self._adapters[key]
+            return self._made_adapters()
+
+    def _made_adapters(self) -> tuple[Adapter, ...]:
+        """Only under the lock."""
+        key = f"{self.config.hash} {self._rules}"
+        if key not in self._adapters:
+            made = make_adapters(self.config, self.workspace, self.advisories, self.data_dir, self.clock)
+            self._adapters = {key: made}
+        return self._adapters[key]
 
     def adapter(self, scanner: Scanner) -> Adapter:
         return next(adapter for adapter in self.adapters if adapter.name is scanner)
@@ -161,15 +199,15 @@ class Session:
         """Where the scanner is on this machine; None where it is not."""
         return locate(scanner, self.config, self.data_dir)
 
-    def redactor(self) -> Redactor:
-        """A redactor that knows every secret ever flagged in this project (by digest, never by value)."""
+    def redactor(self, project_id: str | None = None) -> Redactor:
+        """A redactor that knows every secret ever flagged in this project, or another (by digest, never by value)."""
         with self.store.read() as reader:
-            marks = reader.secret_marks(self.project_id)
+            marks = reader.secret_marks(project_id or self.project_id)
         return Redactor(self.store.key, known=marks)
 
     def warm_workers(self) -> None:
         """Have the workers of the scanners that are there and ready load in the background; cheap to repeat."""
-        if self.workers is None:
+        if self.workers is None or not self.config.limits.workers:
             return
         zygotes = []
         for adapter in self.adapters:

@@ -202,6 +202,11 @@ SETTINGS: tuple[SettingSpec, ...] = (
         low=5, high=400,
     ),
     SettingSpec(
+        "limits.workers", ValueKind.BOOLEAN, True,
+        "Whether a server keeps scanners loaded between scans, which takes some 300 MB of memory and makes them quick.",
+        reach=SettingReach.HUMAN,
+    ),
+    SettingSpec(
         "export.dir", ValueKind.DIRECTORY, None,
         "Where snapshots are written, in place of exports/ in the data directory.",
         reach=SettingReach.HUMAN,

@@ -1,7 +1,7 @@
 """Verification: rescan what was claimed, judge every claim, store the truth."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from appsecgate.actions import call_text, context_actions
 from appsecgate.errors import ArgumentError
@@ -78,6 +78,7 @@ def verify_claims(
     judged: dict[str, Judged] = {}
     rescans: dict[str, str] = {}
     if doubtful:
+        session = session.frozen()  # what it was found by and what it is judged by
         before = _before(session, doubtful, control)
         result = run_scan(session, _request(session, doubtful, before.traces), control)
         rescans = {stored.finding.file_path: result.scan_id for stored in doubtful}
@@ -102,7 +103,24 @@ def _before(session: Session, claimed: Sequence[StoredFinding], control: Control
             for logical_id in moments
         }
     lines = {logical_id: found for logical_id, found in past.items() if found is not None}
-    return Before(lines, twins, find_traces(session, claimed, moments, control))
+    traces = find_traces(session, claimed, moments, control)
+    _cover_names(traces, session.workspace.names.shown)
+    return Before(lines, twins, traces)
+
+
+def _cover_names(traces: Traces, shown: Callable[[str], str]) -> None:
+    """What arrived is named as on disk; in what is stored and compared, no name holds a secret."""
+    traces.scanned = tuple(map(shown, traces.scanned))
+    traces.renames = {shown(new): old for new, old in traces.renames.items()}
+    traces.settled = {shown(new): old for new, old in traces.settled.items()}
+    traces.trails = {
+        logical_id: [replace(trail, path=shown(trail.path)) for trail in trails]
+        for logical_id, trails in traces.trails.items()
+    }
+    traces.brought = set(map(shown, traces.brought))
+    traces.remembered = set(map(shown, traces.remembered))
+    traces.newest = {shown(path): moment for path, moment in traces.newest.items()}
+    traces.links = tuple(replace(link, path=shown(link.path)) for link in traces.links)
 
 
 def _request(session: Session, claimed: Sequence[StoredFinding], traces: Traces) -> ScanRequest:

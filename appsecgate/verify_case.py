@@ -1,6 +1,5 @@
 """Everything that is known about one claim after the rescan: what the conditions are asked about."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,13 +12,12 @@ from appsecgate.scan.result import ScanResult
 from appsecgate.session import Control, Session
 from appsecgate.store.findings import StoredFinding
 from appsecgate.store.scans import FileShape
+from appsecgate.verify_secret import MAX_SEARCHED_CHARS, find_disguised, find_key_lines
 from appsecgate.verify_syntax import was_mended
 from appsecgate.verify_traces import Moments, Traces, Trail, ages_by_commit, was_proved
 from appsecgate.workspace import LeftOut, Source
 from appsecgate.workspace_arrivals import is_foreign
 
-MAX_SEARCHED_CHARS = 1_000_000
-"""Of a file that is searched for a known secret."""
 SEARCH_RESERVE_S = 2.0
 """Of a call's time, kept for the judgement: a search that is not over by then proves nothing."""
 
@@ -117,9 +115,11 @@ def build_case(
     ages = {name: unpack_ages(shape.ages) for name, shape in shapes.items()}
     proved = was_proved(stored)
     new_lines = frozenset(n for n, age in enumerate(ages.get(path, ()), 1) if age > moments.last_ms)
+    line_map = _line_map(session, before.lines.get(finding.logical_id), source)
     secret_at, searched = None, True
     if not proved and finding.category is Category.SECRET and finding.secret_digests:
-        secret_at, searched = _secret_at(session, finding, source, new_lines, before.traces, moments, control)
+        there = frozenset(new_lines | _left_of_block(finding, line_map))
+        secret_at, searched = _secret_at(session, finding, source, there, before.traces, moments, control)
     return Case(
         stored=stored,
         result=result,
@@ -131,7 +131,7 @@ def build_case(
         twins=before.twins[finding.logical_id],
         trails=before.traces.trails.get(finding.logical_id, ()),
         newcomers=() if proved else tuple(_newcomers(session, stored, result, before.traces, shapes)),
-        line_map=_line_map(session, before.lines.get(finding.logical_id), source),
+        line_map=line_map,
         new_lines=new_lines,
         secret_at=secret_at,
         tree_complete=before.traces.complete and searched,
@@ -149,6 +149,12 @@ def _rules_changed(session: Session, finding: Finding) -> bool:
 
 def _line_map(session: Session, lines: bytes | None, source: Source | None) -> LineMap | None:
     return None if lines is None or source is None else LineMap(lines, line_hashes(source, session.store.key))
+
+
+def _left_of_block(finding: Finding, line_map: LineMap | None) -> set[int]:
+    """Lines that stood between the first and the last flagged one and are still there."""
+    within = range(finding.line_start + 1, finding.line_end) if line_map else ()
+    return {now for now in (line_map.new_line(line) for line in within if line_map) if now is not None}
 
 
 def _newcomers(
@@ -209,9 +215,9 @@ def _secret_at(
     whether there was the time to look everywhere."""
     redactor = session.redactor()
     if source is not None:
-        place = _line_with(redactor, source, new_lines, finding.secret_digests)
-        if place:
-            return place, True
+        place, whole = _line_with(session, redactor, source, new_lines, finding)
+        if place or not whole:
+            return place, whole
     with session.store.read() as reader:
         shapes = reader.shapes(session.project_id, traces.scanned)
     for path in traces.scanned:
@@ -225,29 +231,26 @@ def _secret_at(
             lines = shapes[path].line_hashes
             ages = ages_by_commit(session, moments.first_commit, path, lines, moments.last_ms + 1) or ages
         young = [number for number, age in enumerate(ages, 1) if age > moments.last_ms]
-        place = _line_with(redactor, other, young, finding.secret_digests)
-        if place:
-            return place, True
+        place, whole = _line_with(session, redactor, other, young, finding)
+        if place or not whole:
+            return place, whole
     return None, True
 
 
 def _line_with(
-    redactor: Redactor, source: Source, numbers: Collection[int], digests: Sequence[str]
-) -> str | None:
-    """``path:line`` of the first of these lines that holds one of the values."""
+    session: Session, redactor: Redactor, source: Source, numbers: Collection[int], finding: Finding
+) -> tuple[str | None, bool]:
+    """``path:line`` where one of the values stands on these lines, in whatever form; and whether all could be
+    looked through."""
     if not numbers or len(source.text) > MAX_SEARCHED_CHARS:
-        return None
+        return None, True
     masked = redactor.text(source.text).split("\n")
     for number in sorted(numbers):
-        if number <= len(masked):
-            joined = redactor.text(_JOIN.sub("", source.lines[number - 1]))
-            if any(f":{digest}]" in text for digest in digests for text in (masked[number - 1], joined)):
-                return f"{source.path}:{number}"
-    return None
-
-
-_JOIN = re.compile(r"""["']\s{0,4}[+.&|]{0,2}\s{0,4}["']""")
-"""Between two literals that are put together."""
+        if number <= len(masked) and any(f":{digest}]" in masked[number - 1] for digest in finding.secret_digests):
+            return f"{source.path}:{number}", True
+    found = find_disguised(redactor, source, numbers, finding.secret_digests)
+    line = found.line or find_key_lines(session.store.key, finding, source, numbers)
+    return (None if line is None else f"{source.path}:{line}"), found.complete
 
 
 def is_syntax_trouble(evidence: TargetEvidence) -> bool:

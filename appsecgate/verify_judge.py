@@ -5,13 +5,15 @@ of ``CONDITIONS``; the first answer counts. Whatever none of them objects to is 
 """
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from appsecgate.identity.scopes import is_python_path, parse_python
-from appsecgate.model import Category, EvidenceReason, EvidenceState, Finding, FixStatus, ReasonCode, TargetEvidence
+from appsecgate.model import Category, EvidenceReason, EvidenceState, FixStatus, ReasonCode, TargetEvidence
 from appsecgate.verify_case import Case, Newcomer, is_syntax_trouble
 from appsecgate.verify_moved import moved_away, moved_within, out_of_sight
+from appsecgate.verify_sink import hidden_sink_name, sink_window
 from appsecgate.verify_syntax import brackets_match, is_braced
 from appsecgate.workspace import Encoding
 
@@ -70,7 +72,12 @@ def it_parses(case: Case) -> Judgement | None:
             ReasonCode.PARSE_FAILED, f"The brackets of {case.path} do not match: repair its syntax, then verify again."
         )
     if case.source.encoding in _NOT_FOR_PYTHON or parse_python(case.source.text) is None:
-        return _refuse(ReasonCode.PARSE_FAILED, f"Python cannot parse {case.path}: repair it, then verify again.")
+        # semgrep's own word is not enough: it takes wrong indentation, empty blocks and Python 2 for whole files
+        return _refuse(
+            ReasonCode.PARSE_FAILED,
+            f"Python {sys.version_info.major}.{sys.version_info.minor} cannot parse {case.path}: repair it (or run the "
+            "server under the newer Python that it needs), then verify again.",
+        )
     return None
 
 
@@ -121,7 +128,10 @@ _FAILURES: dict[EvidenceReason, tuple[ReasonCode, str]] = {
         "missed its known-bad sample, so its silence proves nothing: run python -P -m appsecgate doctor",
     ),
     EvidenceReason.PARSE_FAILED: (ReasonCode.PARSE_FAILED, "could not parse the file: repair its syntax"),
-    EvidenceReason.PARTIAL: (ReasonCode.PARTIAL, "could not parse part of the file: repair its syntax"),
+    EvidenceReason.PARTIAL: (
+        ReasonCode.PARTIAL,
+        "saw only a part of the file: repair its syntax, or simplify the code that a rule was too slow for",
+    ),
     EvidenceReason.FILE_CHANGED: (ReasonCode.FILE_CHANGED_DURING_RUN, "saw a file that changed meanwhile: call again"),
     EvidenceReason.NO_ADVISORIES: (
         ReasonCode.ADVISORIES_MISSING,
@@ -325,7 +335,7 @@ CONDITIONS: tuple[Callable[[Case], Judgement | None], ...] = (
 def _fixed(case: Case) -> Judgement:
     """Fixed, with the mark that lets the ways of getting there be counted apart."""
     rule = case.finding.rule_id
-    hidden = hidden_sink_name(case.finding, _sink_window(case))
+    hidden = hidden_sink_name(case.finding, sink_window(case))
     if not case.exists:
         code, text = ReasonCode.FILE_DELETED, f"{case.path} no longer exists, and {rule} with it."
     elif case.finding.category is Category.SECRET:
@@ -362,38 +372,3 @@ def removed_whole(case: Case) -> bool:
         return False
     gap = line_map.gap(finding.line_start)
     return gap is not None and gap.new_count == 0
-
-
-def _sink_window(case: Case) -> str:
-    """The lines around the place where the finding was."""
-    if case.source is None:
-        return ""
-    line = case.finding.line_start
-    near = case.line_map.nearest(line) if case.line_map else line
-    return "\n".join(case.source.lines[max(0, near - 1 - WINDOW_LINES) : near + WINDOW_LINES])
-
-
-WINDOW_LINES = 10
-"""Lines above and below the place in which the sink's name is looked for."""
-_CALL = re.compile(r"([A-Za-z_][\w.]{0,120})\s{0,4}\(")
-
-
-def hidden_sink_name(finding: Finding, window: str) -> str | None:
-    """The name of the flagged call, where it still stands in the window as a string, or is handed on uncalled.
-
-    ``getattr(module, "eval")(x)`` and ``run = eval`` escape every pattern for ``eval(x)``; an honest fix seldom
-    leaves the bare name behind.
-    """
-    if finding.category is not Category.SAST:
-        return None
-    called = _CALL.search(finding.code)
-    if called is None:
-        return None
-    name = called.group(1).rpartition(".")[2]
-    word = re.escape(name)
-    bare = re.compile(
-        rf"""["'](?:[\w.]*\.)?{word}["']"""
-        rf"""|[=(,\[{{:]\s{{0,4}}(?:\w+\.){{0,4}}{word}\s{{0,4}}(?:[,)\]}};]|$)""",
-        re.MULTILINE,
-    )
-    return name if len(name) > 2 and bare.search(window) else None

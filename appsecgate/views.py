@@ -258,7 +258,7 @@ _MEND: dict[EvidenceReason, str] = {
     EvidenceReason.OUTPUT_TOO_LARGE: "Scan a smaller part: scan_file on the files named.",
     EvidenceReason.SCANNER_TIMEOUT: "Call again; raise scanners.<name>.timeout_s in config.toml if it stays so.",
     EvidenceReason.PARSE_FAILED: "Make the file parse (see detail), then scan it again.",
-    EvidenceReason.PARTIAL: "Make the named part parse (see detail), then scan it again.",
+    EvidenceReason.PARTIAL: "Make the named part parse, or simpler where a rule was too slow (see detail); scan again.",
     EvidenceReason.TOO_LARGE: "Raise limits.max_file_bytes, or accept that the file was not looked at.",
     EvidenceReason.TOO_MANY_FILES: "Scan part of the project: scan_project(path=…), or raise limits.max_files.",
     EvidenceReason.BINARY: "Save the file as text (UTF-8), then scan it again.",

@@ -9,23 +9,20 @@ import enum
 import hashlib
 import os
 import stat
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from appsecgate.beneath import Folder, NotReadError, folder_beneath, kind_of_file, names_of
+from appsecgate.covered import CoveredNames
 from appsecgate.decoding import decode_bytes, decode_python
 from appsecgate.errors import GitError, ProjectError
 from appsecgate.git import Git
 from appsecgate.model import EvidenceReason
 from appsecgate.workspace_aside import LEADS_ASIDE, VENDORED_FOLDERS, is_gits_own, lies_aside
+from appsecgate.workspace_names import DiskNames
+from appsecgate.workspace_place import project_root
 
-_GENERIC_MOUNTS = frozenset(
-    {
-        "/app", "/build", "/code", "/data", "/mnt", "/project", "/projects", "/repo", "/repository",
-        "/source", "/src", "/usr/src/app", "/volume", "/work", "/workdir", "/workspace", "/workspaces",
-    }
-)  # fmt: skip
-"""Mount points that every container gives to another project."""
 _MAX_FOLDER_DEPTH = 64
 _MAX_BESIDE = 5_000
 """Entries of one directory that are looked through for what lies beside a file."""
@@ -124,15 +121,17 @@ class Listing:
 
 
 class Workspace:
-    """A project on disk: read, never written."""
+    """A project on disk: read, never written. Names that hold secrets go by covered ones (see ``covered``)."""
 
-    def __init__(self, root: Path, project_id: str) -> None:
+    def __init__(self, root: Path, project_id: str, names: CoveredNames | None = None) -> None:
         self.root = root
         """The real path."""
         self.project_id = project_id
         self.alias_default = root.name
         """The directory's name."""
-        self.git = Git(root, self._text_of_file, _text_of_bytes)
+        self.names = DiskNames(root, names or CoveredNames(str))
+        """What the files are really called."""
+        self.git = Git(root, self._text_of_file, _text_of_bytes, self.names.shown, self.names.on_disk)
 
     @classmethod
     def open(cls, path: Path, *, key: str | None) -> "Workspace":
@@ -140,19 +139,13 @@ class Workspace:
 
         Raises ProjectError for no directory, the root, a home, and a bare mount point without a key.
         """
-        try:
-            root = Path(os.path.realpath(path, strict=True))
-            os.scandir(root).close()
-        except (OSError, ValueError):
-            raise ProjectError(f"{str(path)!r} is not a directory that can be read.") from None
-        _refuse_too_wide(root)
-        if not key and root.as_posix() in _GENERIC_MOUNTS:
-            raise ProjectError(
-                f"{str(root)!r} is where any project may be mounted, so its name identifies none.",
-                hint="Set APPSECGATE_PROJECT_KEY to a name of the project's own, or mount it elsewhere.",
-            )
+        root = project_root(path, named=bool(key))
         identity = key.encode("utf-8", "surrogateescape") if key else os.fsencode(root)
         return cls(root, hashlib.sha256(identity).hexdigest()[:16])
+
+    def with_names(self, names: CoveredNames) -> "Workspace":
+        """The same project under names that this covers."""
+        return Workspace(self.root, self.project_id, names)
 
     def relative(self, path: str) -> str:
         """A path as a caller names it, absolute or not, made project-relative; "" is the project itself.
@@ -163,19 +156,19 @@ class Workspace:
         try:
             if not path or "\0" in path:
                 raise ProjectError(f"{path!r} is no path.", hint=_PATH_HINT)
-            relative = Path(os.path.realpath(self.root / path)).relative_to(self.root)
+            relative = Path(os.path.realpath(self.root / self.names.as_called(path))).relative_to(self.root)
             os.fsencode(relative)
         except (OSError, ValueError):
             raise ProjectError(
                 f"The project is fixed for this session: {str(self.root)!r}. {path!r} is not in it.",
                 hint=_PATH_HINT,
             ) from None
-        return "" if relative == Path() else relative.as_posix()
+        return "" if relative == Path() else self.names.shown(relative.as_posix())
 
     def read(self, relative: str, *, max_bytes: int) -> Source | LeftOut:
         """A file's source, or why it was not read: missing, a link, a pipe, over ``max_bytes``, …"""
         try:
-            names = names_of(relative)
+            names = names_of(self.names.real(relative))
             if not names:
                 return LeftOut(relative, EvidenceReason.NOT_REGULAR, "a directory")
             with folder_beneath(self.root, names[:-1]) as folder:
@@ -202,10 +195,10 @@ class Workspace:
         """Paths of the files directly in a directory, links too, sorted; none where it cannot be read."""
         prefix = f"{directory}/" if directory else ""
         try:
-            with folder_beneath(self.root, names_of(directory)) as folder:
+            with folder_beneath(self.root, names_of(self.names.real(directory))) as folder:
                 entries = folder.entries(_MAX_BESIDE)
                 files = (entry for entry in entries if entry.is_symlink() or entry.is_file(follow_symlinks=False))
-                return tuple(prefix + entry.name for entry in files)
+                return tuple(prefix + self.names.shown(entry.name) for entry in files)
         except (NotReadError, OSError):
             return ()
 
@@ -218,7 +211,7 @@ class Workspace:
         return max(status.st_mtime_ns, status.st_ctime_ns)
 
     def _status(self, relative: str) -> os.stat_result:
-        names = names_of(relative)
+        names = names_of(self.names.real(relative))
         if not names:
             return self.root.stat()
         with folder_beneath(self.root, names[:-1]) as folder:
@@ -235,21 +228,26 @@ class Workspace:
         named as ``start`` is walked.
         """
         walk = _Walk(self.root, max_files)
-        walk.start(start)
+        walk.start(self.names.real(start))
         walk.add_tracked(self._tracked(walk.vendored) if walk.vendored else set())
         for path, target in sorted(walk.links.items()):
-            walk.add_link(path, self.is_passed_over(target))
-        return walk.listing()
+            walk.add_link(path, self._is_passed_over(target))
+        return walk.listing(self.names.shown)
 
     def is_passed_over(self, target: str) -> bool:
         """Whether what a link leads to lies where no walk goes, so that it is not looked at under its own path."""
+        return self._is_passed_over(self.names.real(target))
+
+    def _is_passed_over(self, target: str) -> bool:
         if not os.path.lexists(self.root / target) or not lies_aside(self.root, target):
             return False
         return self.is_directory(target) or target not in self._tracked([target])
 
     def _tracked(self, folders: list[str]) -> set[str]:
+        """Names as on disk, here and there."""
         try:
-            return self.git.tracked(folders) if self.git.available() else set()
+            names = self.git.tracked(folders) if self.git.available() else set()
+            return {self.names.on_disk(name) for name in names}
         except GitError:
             return set()
 
@@ -265,23 +263,6 @@ def _text_of_bytes(path: str, data: bytes) -> str | None:
 
 def _text_or_none(source: Source) -> str | None:
     return None if source.encoding is Encoding.BINARY else source.text
-
-
-def _refuse_too_wide(root: Path) -> None:
-    try:
-        home = Path(os.path.realpath(Path.home()))
-    except RuntimeError:
-        # nobody's: there is no home to protect
-        home = Path(root.anchor)
-    if root == Path(root.anchor):
-        what = "the root of the file system"
-    elif root == home:
-        what = "your home directory"
-    elif root.as_posix() in ("/home", "/Users"):
-        what = "where home directories are"
-    else:
-        return
-    raise ProjectError(f"{str(root)!r} is {what}, not a project.")
 
 
 class _Walk:
@@ -383,9 +364,10 @@ class _Walk:
             detail = f"but for {taken} files that git tracks" if taken else ""
             self._leave_out(folder, EvidenceReason.VENDORED, detail, directory=True)
 
-    def listing(self) -> Listing:
+    def listing(self, shown: Callable[[str], str]) -> Listing:
+        left_out = [replace(item, path=shown(item.path)) for item in self._left_out]
         return Listing(
-            paths=tuple(sorted(self._paths)),
-            left_out=tuple(sorted(self._left_out, key=lambda left_out: left_out.path)),
+            paths=tuple(sorted(map(shown, self._paths))),
+            left_out=tuple(sorted(left_out, key=lambda item: item.path)),
             truncated=self._full or self._too_deep,
         )

@@ -17,6 +17,7 @@ HUMAN_ONLY: Mapping[str, Json] = {
     "scanners.semgrep.command": "/usr/bin/semgrep",
     "export.dir": "/tmp",
     "export.all_projects": True,
+    "limits.workers": False,
 }
 REACHING_TOO_FAR: Mapping[str, Json] = {
     "scanners.semgrep.rules": ["builtin", "/etc/rules.json"],
@@ -104,6 +105,7 @@ class OriginsTest(ConfigCase):
                 "APPSECGATE_SCANNERS_ENABLED": "semgrep, checkov",
                 "APPSECGATE_EXPORT_ALL_PROJECTS": "true",
                 "APPSECGATE_LIMITS_MAX_FILES": "7",
+                "APPSECGATE_LIMITS_WORKERS": "false",
                 "APPSECGATE_SCANNERS_PIP_AUDIT_COMMAND": "/opt/pip-audit",
                 "APPSECGATE_DATA_DIR": "/x",
                 "APPSECGATE_TEST_FULL": "1",
@@ -115,6 +117,8 @@ class OriginsTest(ConfigCase):
         self.assertEqual(config.scanners[Scanner.PIP_AUDIT].command, ("/opt/pip-audit",))
         self.assertTrue(config.export_all_projects)
         self.assertEqual(config.limits.max_files, 7)
+        self.assertFalse(config.limits.workers)
+        self.assertEqual(self.origin_of(config, "limits.workers"), ConfigOrigin.ENVIRONMENT)
 
     def test_a_humans_mistake_is_an_error_that_names_key_and_place(self) -> None:
         cases: list[tuple[dict[str, object], tuple[str, ...]]] = [

@@ -1,10 +1,28 @@
 """Which new file is a vanished one: the same pairs as by comparing each with each, in time that does not grow so."""
 
 import random
+import time
 import unittest
 from collections import Counter
 
-from appsecgate.scan.renames import RENAME_SHARE, pair_renames, shared_lines
+from appsecgate.identity.lines import line_hashes
+from appsecgate.process import CancelToken
+from appsecgate.scan.renames import (
+    MAX_RENAME_LINES,
+    NOT_FOLLOWED,
+    RENAME_SHARE,
+    TooManyRenamesError,
+    find_renames,
+    pair_renames,
+    shared_lines,
+)
+from appsecgate.scan.result import Notice, ScanKind, ScanRequest
+from appsecgate.scan.run import run_scan
+from appsecgate.session import Control, Session
+from appsecgate.store.scans import FileShape
+from appsecgate.tools.scanned import view_notices
+from appsecgate.workspace import source_from_bytes
+from tests.support import TempCase, options
 
 Texts = dict[str, list[bytes]]
 
@@ -49,6 +67,41 @@ class RenamesTest(unittest.TestCase):
             gone, new = texts("a"), texts("b")
             with self.subTest(seed=seed):
                 self.assertEqual(pair_renames(gone, new), by_comparing_all(gone, new))
+
+    def test_what_cannot_be_told_in_time_is_not_told(self) -> None:
+        texts = {str(number): [b"%d" % line for line in range(400)] for number in range(400)}
+        began = time.monotonic()
+        with self.assertRaises(TooManyRenamesError):
+            pair_renames({f"old/{name}": lines for name, lines in texts.items()}, texts, time.monotonic() + 0.3)
+        self.assertLess(time.monotonic() - began, 3)
+
+
+class FindRenamesTest(TempCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.session = Session(options(self.project, self.data))
+        self.addCleanup(self.session.close)
+        text = "".join(f"line {number}\n" for number in range(50))
+        source = source_from_bytes("old.py", text.encode())
+        with self.session.store.write() as writer:
+            shape = FileShape("old.py", source.sha256, line_hashes(source, self.session.store.key), "")
+            writer.put_shapes(self.session.project_id, [shape])
+        self.write("new.py", text)
+
+    def test_a_renamed_file_is_found(self) -> None:
+        self.assertEqual(find_renames(self.session, ["old.py"], ["new.py"]), ({"new.py": "old.py"}, ()))
+
+    def test_out_of_time_or_of_room_none_is_claimed_and_that_is_said(self) -> None:
+        self.write("huge.py", "\n" * (MAX_RENAME_LINES + 1))
+        for paths, seconds in ((["new.py"], -1.0), (["huge.py", "new.py"], 60.0)):
+            with self.subTest(paths):
+                renames, (notice,) = find_renames(self.session, ["old.py"], paths, seconds)
+                self.assertEqual((renames, notice.what), ({}, NOT_FOLLOWED))
+
+    def test_the_notice_reaches_the_result(self) -> None:
+        request = ScanRequest(ScanKind.PROJECT, ("new.py",), notices=(Notice(".", NOT_FOLLOWED),))
+        result = run_scan(self.session, request, Control(CancelToken(), time.monotonic() + 30))
+        self.assertIn("not followed", str(view_notices(result)))
 
 
 if __name__ == "__main__":

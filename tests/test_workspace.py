@@ -24,6 +24,7 @@ from appsecgate.workspace import (
     decode,
     source_from_bytes,
 )
+from appsecgate.workspace_place import project_root
 from tests.test_process import nobody
 
 ODD_NAMES = ["a b", "-rf", ";id", "$(id)", "new\nline", "Привет", os.fsdecode(b"\xff\xfe.py"), "'\"", "*", "\\", "~"]
@@ -226,7 +227,7 @@ class OpenTest(WorkspaceCase):
 
     def test_a_bare_mount_point_needs_a_key(self) -> None:
         generic = frozenset({str(self.root)})
-        with mock.patch("appsecgate.workspace._GENERIC_MOUNTS", generic):
+        with mock.patch("appsecgate.workspace_place._GENERIC_MOUNTS", generic):
             with self.assertRaises(ProjectError) as caught:
                 Workspace.open(self.root, key=None)
             self.assertIn("APPSECGATE_PROJECT_KEY", caught.exception.hint)
@@ -234,7 +235,7 @@ class OpenTest(WorkspaceCase):
             self.write("below/x")
             Workspace.open(self.root / "below", key=None)
         for mount in ("/project", "/workspace", "/app", "/src", "/code", "/repo", "/work"):
-            self.assertIn(mount, Workspace.open.__func__.__globals__["_GENERIC_MOUNTS"])  # type: ignore[attr-defined]
+            self.assertIn(mount, project_root.__globals__["_GENERIC_MOUNTS"])
 
     def test_a_directory_that_cannot_be_read_is_refused(self) -> None:
         self.tmp.chmod(0o755)

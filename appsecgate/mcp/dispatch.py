@@ -1,16 +1,14 @@
 """Tool calls on their way: threads, cancellation, progress, and the boundary where a tool's bugs end."""
 
 import math
-import os
-import sys
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol
 
+from appsecgate.bugs import BugReports
 from appsecgate.errors import AppSecGateError, CancelledError
 from appsecgate.mcp.era import (
     Request,
@@ -30,9 +28,6 @@ from appsecgate.tools.base import Call, ServedTool, SessionT, ToolResult, failed
 MAX_RESULT_CHARS: Final = 40_000
 """Clients cut or drop larger results."""
 MAX_ERROR_CHARS: Final = 8_000
-MAX_BUG_REPORTS: Final = 20
-"""Tracebacks per process: a client that never reads stderr must not block us."""
-MAX_BUG_CHARS: Final = 3_000
 
 
 @dataclass(eq=False, slots=True)
@@ -172,39 +167,6 @@ class CallPool:
                 with self._changed:
                     self._busy -= 1
                     self._changed.notify_all()
-
-
-class BugReports:
-    """Tells stderr about bugs, and the client a reference under which to find them there."""
-
-    def __init__(self, redact: Callable[[str], str]) -> None:
-        self._redact = redact
-        self._left = MAX_BUG_REPORTS
-        self._lock = threading.Lock()
-
-    def reference(self) -> str:
-        """A new reference."""
-        return os.urandom(4).hex()
-
-    def write(self, reference: str, error: BaseException) -> None:
-        """The redacted traceback to stderr. Call it after the answer is out: stderr may block."""
-        with self._lock:
-            self._left -= 1
-            if self._left < 0:
-                return
-        text = self.redacted("".join(traceback.format_exception(error)))
-        try:
-            sys.stderr.write(f"internal error, reference {reference}\n{text[-MAX_BUG_CHARS:]}\n")
-            sys.stderr.flush()
-        except (OSError, ValueError, AttributeError):  # closed, or none at all
-            return
-
-    def redacted(self, text: str) -> str:
-        """The text without secrets, or without anything where redaction itself fails."""
-        try:
-            return self._redact(text)
-        except Exception as error:
-            return f"(text withheld: redaction failed with {type(error).__name__})"
 
 
 class CallRunner(Generic[SessionT]):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic
 
-from appsecgate.mcp.dispatch import BatchSink, BugReports, CallPool, CallRunner, OutboxSink, PendingCall, Sink
+from appsecgate.bugs import BugReports
+from appsecgate.mcp.dispatch import BatchSink, CallPool, CallRunner, OutboxSink, PendingCall, Sink
 from appsecgate.mcp.era import (
     BATCH_VERSION,
     LATEST_LEGACY,

@@ -1,14 +1,20 @@
 """Secrets that were seen before, recognised by length and keyed digest, without being stored."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
+from appsecgate.redact.joined import find_joined, joined_reading, pieces_in_base
 from appsecgate.redact.kinds import SecretKind, known_kind
 from appsecgate.redact.names import SECRET_WORD
 from appsecgate.redact.spans import Span, SpanRank
 
 _MAX_DIGESTS = 100_000
 """Different candidates whose HMAC is computed for one text, about 0.2 s: beyond that only patterns mask."""
+
+_MAX_JOINED_DIGESTS = 20_000
+"""The same for values that are put together out of several literals."""
+
+_MAX_SEAMS = 50_000
 
 _REACH = 12
 """A candidate holds at most so many words and signs, unless it is a whole literal."""
@@ -37,6 +43,7 @@ class KnownSecrets:
         """Every place where a known secret stands between word edges, or as a literal."""
         if not self._anywhere and not self._beside_names:
             return
+        yield from self._joined(text)
         seen: dict[str, SecretKind | None] = {}
         for start, end, table in self._candidates(text):
             value = text[start:end]
@@ -47,6 +54,28 @@ class KnownSecrets:
             kind = seen[value]
             if kind is not None:
                 yield Span(start, end, kind, SpanRank.LITERAL if kind is SecretKind.LITERAL else SpanRank.REPEATED)
+
+    def lengths_of(self, digests: Collection[str]) -> frozenset[int]:
+        """How many characters the secrets with these digits have."""
+        tables = (self._anywhere, self._beside_names)
+        return frozenset(
+            length for table in tables for length, known in table.items() if not known.keys().isdisjoint(digests)
+        )
+
+    def _joined(self, text: str) -> Iterator[Span]:
+        """The parts of known secrets that are put together out of several literals, or hold escapes."""
+        reading = joined_reading(text, _MAX_SEAMS) if self._anywhere else None
+        if reading is None:
+            return
+        lengths = frozenset(self._anywhere)
+
+        def is_known(value: str) -> bool:
+            return self._digest(value) in self._anywhere[len(value)]
+
+        for place, value in find_joined(reading, lengths, is_known, _MAX_JOINED_DIGESTS):
+            kind = self._anywhere[len(value)][self._digest(value)]
+            for start, end in pieces_in_base(reading, place):
+                yield Span(start, end, kind, SpanRank.REPEATED, value)
 
     def _candidates(self, text: str) -> Iterator[tuple[int, int, dict[int, dict[str, SecretKind]]]]:
         for match in _WHOLE_LITERAL.finditer(text):

@@ -171,11 +171,24 @@ _RETRY = 64
 """After a match that a check refused, look again this far before its end."""
 
 
-def find_tokens(text: str) -> Iterator[Span]:
-    """Every token of the table, and the few forms without a fixed prefix."""
+_ANY_PREFIX = re.compile("|".join(sorted({re.escape(p) for each in TOKEN_PATTERNS for p in each.prefixes})))
+
+
+def may_hold_token(text: str) -> bool:
+    """False where no token of the table is in a text; quick."""
+    return bool(_ANY_PREFIX.search(text))
+
+
+def find_prefixed_tokens(text: str) -> Iterator[Span]:
+    """Every token of the table: what its prefix gives away, wherever it stands."""
     for pattern in TOKEN_PATTERNS:
         for prefix in pattern.prefixes:
             yield from _find_prefixed(text, pattern, prefix)
+
+
+def find_tokens(text: str) -> Iterator[Span]:
+    """Every token of the table, and the few forms without a fixed prefix."""
+    yield from find_prefixed_tokens(text)
     for kind, needed, form in _UNPREFIXED:
         for match in form.finditer(text) if needed in text else ():
             evident = not has_three_classes(match[0]) and ":AA" not in match[0]

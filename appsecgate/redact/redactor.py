@@ -18,7 +18,7 @@ from appsecgate.redact.kinds import SECRET_PLACEHOLDER, SecretKind, known_kind
 from appsecgate.redact.known import KnownSecrets
 from appsecgate.redact.locate import SHORT_SECRET, Located, is_about_secret, locate_secret
 from appsecgate.redact.names import is_vocabulary
-from appsecgate.redact.patterns import find_tokens
+from appsecgate.redact.patterns import find_prefixed_tokens, find_tokens, may_hold_token
 from appsecgate.redact.spans import Edits, LineTable, Span, SpanRank, resolve_spans
 from appsecgate.workspace import Source
 
@@ -32,6 +32,12 @@ _MAX_MARKS = 1_000
 _MAX_DEPTH = 32
 _CACHED_CHARS = 2_000
 _CACHED_TEXTS = 512
+
+_SHORTEST_TOKEN = 12
+"""Characters: no name that is shorter holds a token."""
+_NO_WORD = re.compile("[A-Z0-9]")
+_NAME_ENDINGS = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9]{0,9}){0,3}\Z")
+"""Of a file's name: they say what kind of file it is, so no token may swallow them."""
 
 _Place = tuple[int, int, str | None]
 
@@ -108,6 +114,10 @@ class Redactor:
         """Eight hex digits of the HMAC-SHA256 of ``secret`` under the key."""
         return hmac.digest(self._key, secret.encode("utf-8", "surrogatepass"), "sha256").hex()[:8]
 
+    def lengths_of(self, digests: Collection[str]) -> frozenset[int]:
+        """How many characters those known secrets have whose placeholders show these digits."""
+        return self._known.lengths_of(digests)
+
     def placeholder(self, kind: str, secret: str) -> str:
         """What stands in place of ``secret``; an unknown kind becomes ``secret``."""
         return f"[REDACTED:{known_kind(kind)}:{self.digest(secret)}]"
@@ -137,6 +147,21 @@ class Redactor:
         if len(text) <= _CACHED_CHARS and len(self._cache) < _CACHED_TEXTS:
             self._cache[text, entropy] = masked
         return masked
+
+    def name(self, name: str) -> str:
+        """A file's or directory's name without the tokens that their prefix gives away, and no others: what a build
+        makes has random names. What already looks like a placeholder is masked whole, endings aside, so that no file
+        can be taken for another by its name."""
+        if len(name) < _SHORTEST_TOKEN or not (may_hold_token(name) or "[REDACTED:" in name):
+            return name
+        endings = _NAME_ENDINGS.search(name)
+        stem = name[: endings.start()] if endings else name
+        if "[REDACTED:" in name:
+            return self.placeholder(SecretKind.CUSTOM, name) + name[len(stem) :]
+        # all of them hold digits or capitals, or nearly; without any, it is words
+        found = resolve_spans(stem, find_prefixed_tokens(stem))
+        spans = [span for span in found if _NO_WORD.search(stem, span.start, span.end)]
+        return Edits(stem, spans, self._mask).text + name[len(stem) :] if spans else name
 
     def json(self, value: Json) -> Json:
         """``value`` with every string in it masked, keys too; what a secret's name keys is masked whole.

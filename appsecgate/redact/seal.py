@@ -12,6 +12,7 @@ from appsecgate.model import Category, Finding, Hit, Json, Package
 from appsecgate.redact.cleaning import bound_text, clean_text, cut_before
 from appsecgate.redact.kinds import SECRET_PLACEHOLDER
 from appsecgate.redact.redactor import Masked, Redactor
+from appsecgate.spelling import plain_code
 
 MESSAGE_MAX_CHARS = 2_000
 SNIPPET_MAX_CHARS = 4_000
@@ -104,7 +105,7 @@ class _Sealer:
             package = hit.package
             parts = (package.name, package.installed_version, *package.advisory_ids[:1]) if package else (hit.rule_id,)
             return self._text(" ".join(parts), _CODE_MAX_CHARS)
-        whole = self._flagged()
+        whole = plain_code(hit.respelled, self._flagged())
         code = " ".join(self.redactor.text(clean_text(whole), entropy=True).split())
         if len(code) <= _CODE_MAX_CHARS:
             return code

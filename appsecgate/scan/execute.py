@@ -3,6 +3,7 @@
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,21 +18,18 @@ from appsecgate.model import (
 )
 from appsecgate.redact.cleaning import clean_text
 from appsecgate.redact.redactor import Redactor
+from appsecgate.scan.hit_limits import HitRoom, keep_hits
 from appsecgate.scan.intake import Intake
-from appsecgate.scan.plan import Share, choose_targets, input_hash, left_out_evidence, not_verified
+from appsecgate.scan.plan import Share, choose_targets, failed_before, input_hash, left_out_evidence, not_verified
 from appsecgate.scanners.base import Adapter, Installation, StagedFile
-from appsecgate.scanners.pool import WorkerPool
 from appsecgate.scanners.runner import run_adapter
 from appsecgate.scanners.stage import Stage
 from appsecgate.session import Control, Session
+from appsecgate.store.settled import LastingFailure
 from appsecgate.workspace import LeftOut
 
 CHUNK_FILES = 300
 """Files per process of a long scan: small enough that little is lost when the time of a call is over."""
-RESERVE_S = 5.0
-"""Kept back from a call's time for sealing, matching and storing."""
-
-
 LATE_PARTS = 4
 
 
@@ -41,6 +39,8 @@ class Past:
 
     settled: Mapping[tuple[Scanner, str], str]
     """(scanner, path) → the input hash of its last complete evidence."""
+    failed: Mapping[tuple[Scanner, str], LastingFailure]
+    """(scanner, path) → a failure that equal input would bring again."""
     unfinished: Collection[tuple[Scanner, str]]
     """Runs that ended before they had answered."""
 
@@ -59,6 +59,8 @@ class Yield:
     duration_ms: int = 0
     started_at: str = ""
     not_applicable: int = 0
+    cut: Counter[str] = field(default_factory=Counter)
+    """Path → hits in it that are not kept (see ``hit_limits``)."""
     dropped: int = 0
     """Reports about files that were not handed over."""
     detail: str = ""
@@ -103,7 +105,7 @@ def _split_settled(
     *,
     fresh: Collection[str],
 ) -> Share:
-    """Leave out the targets about which equal input was answered before: evidence says ``cached``."""
+    """Leave out the targets about which equal input was answered before: evidence says ``cached``, or why it failed."""
     pending: list[StagedFile] = []
     hashes: dict[str, str] = {}
     companions: dict[str, StagedFile] = {}
@@ -111,16 +113,12 @@ def _split_settled(
         beside = intake.companions.get((adapter.name, target.path), ())
         digest = input_hash(adapter, tool, target, beside) if tool else ""
         if target.path not in fresh and digest and past.settled.get((adapter.name, target.path)) == digest:
-            known.append(
-                TargetEvidence(
-                    adapter.name,
-                    target.path,
-                    target.sha256,
-                    EvidenceState.APPLIED,
-                    EvidenceReason.CACHED,
-                    input_hash=digest,
-                )
-            )
+            applied, cached = EvidenceState.APPLIED, EvidenceReason.CACHED
+            known.append(TargetEvidence(adapter.name, target.path, target.sha256, applied, cached, input_hash=digest))
+            continue
+        failure = past.failed.get((adapter.name, target.path))
+        if target.path not in fresh and digest and failure is not None and failure.input_hash == digest:
+            known.append(failed_before(adapter.name, target, failure))
             continue
         pending.append(target)
         hashes[target.path] = digest
@@ -141,9 +139,11 @@ def _split_settled(
 def run_shares(session: Session, shares: Sequence[Share], stage: Stage, control: Control) -> list[Yield]:
     """Run every share in a thread of its own; a share that fails is evidence, never an exception."""
     yields = [Yield(share.adapter.name) for share in shares]
+    with session.store.read() as reader:
+        room = HitRoom(control.remaining_s(), reader.present_count(session.project_id))
     threads = [
         threading.Thread(
-            target=_run_share, args=(session, share, into, stage, control), name=f"scan-{share.adapter.name}"
+            target=_run_share, args=(session, share, into, stage, control, room), name=f"scan-{share.adapter.name}"
         )
         for share, into in zip(shares, yields, strict=True)
     ]
@@ -164,16 +164,16 @@ def _account_for_all(share: Share, into: Yield) -> None:
     into.targets += not_verified(share.adapter.name, lost, EvidenceReason.SCANNER_FAILED, into.detail)
 
 
-def _run_share(session: Session, share: Share, into: Yield, stage: Stage, control: Control) -> None:
+def _run_share(session: Session, share: Share, into: Yield, stage: Stage, control: Control, room: HitRoom) -> None:
     into.targets += share.known
     into.not_applicable = share.not_applicable
     try:
-        _run_chunks(session, share, into, stage, control)
+        _run_chunks(session, share, into, stage, control, room)
     except Exception as error:  # the boundary: a share that fails is evidence, see _account_for_all
-        into.detail = f"internal error: {type(error).__name__}"
+        into.detail = session.note_bug(error)
 
 
-def _run_chunks(session: Session, share: Share, into: Yield, stage: Stage, control: Control) -> None:
+def _run_chunks(session: Session, share: Share, into: Yield, stage: Stage, control: Control, room: HitRoom) -> None:
     into.started_at = session.now()
     into.ruleset_hash = share.adapter.ruleset_hash()
     into.version = share.tool.version if share.tool else ""
@@ -184,17 +184,19 @@ def _run_chunks(session: Session, share: Share, into: Yield, stage: Stage, contr
         *_late_chunks([file for file in share.targets if file.path in share.late]),
     ]
     for position, chunk in enumerate(chunks):
-        if share.tool is None or control.cancel.cancelled or control.remaining_s() <= RESERVE_S:
+        late = control.remaining_s() <= room.reserve_s
+        if share.tool is None or control.cancel.cancelled or late:
             rest = [file for part in chunks[position:] for file in part]
             reason = EvidenceReason.CANCELLED if control.cancel.cancelled else EvidenceReason.TIME_BUDGET
             into.targets += not_verified(share.adapter.name, rest, reason)
             break
-        _run_chunk(share, share.tool, chunk, into, stage, control, redactor, session.workers)
+        _run_chunk(session, share, share.tool, chunk, into, stage, control, redactor, room)
         control.progress(position + 1, len(chunks), f"{share.adapter.name}: {position + 1}/{len(chunks)}")
     into.duration_ms = int((time.monotonic() - begun) * 1000)
 
 
 def _run_chunk(
+    session: Session,
     share: Share,
     tool: Installation,
     chunk: Sequence[StagedFile],
@@ -202,7 +204,7 @@ def _run_chunk(
     stage: Stage,
     control: Control,
     redactor: Redactor,
-    workers: WorkerPool | None,
+    room: HitRoom,
 ) -> None:
     run = run_adapter(
         share.adapter,
@@ -211,16 +213,19 @@ def _run_chunk(
         share.companions,
         stage=stage,
         cancel=control.cancel,
-        deadline=control.deadline - RESERVE_S,
+        deadline=control.deadline - room.reserve_s,
         redact=lambda words: redactor.text(clean_text(words), entropy=True),
-        pool=workers,
+        pool=session.workers,
+        name_bug=session.note_bug,
     )
-    into.hits += run.hits
+    kept = keep_hits(run.hits, run.targets, room)
+    into.hits += kept.hits
+    into.cut += kept.cut
     into.packages.update(run.packages)
     into.sentinel = _worse(into.sentinel, run.sentinel)
     into.dropped += run.dropped
     into.detail = into.detail or run.detail
-    for evidence in run.targets:
+    for evidence in kept.targets:
         told = replace(evidence, input_hash=share.input_hashes.get(evidence.path, ""))
         gap = share.gaps.get(evidence.path, "")
         if gap and told.state is EvidenceState.APPLIED:
@@ -268,9 +273,7 @@ def scanner_evidence(brought: Yield) -> list[ScannerEvidence]:
         counts[EvidenceState.SKIPPED, EvidenceReason.NOT_APPLICABLE] = brought.not_applicable
     if not counts:
         counts[EvidenceState.SKIPPED, EvidenceReason.NOT_APPLICABLE] = 0
-    hits_by_path: dict[str, int] = {}
-    for hit in brought.hits:
-        hits_by_path[hit.path] = hits_by_path.get(hit.path, 0) + 1
+    hits_by_path = brought.cut + Counter(hit.path for hit in brought.hits)
     rows = []
     for (state, reason), targets in sorted(counts.items()):
         members = groups.get((state, reason), [])
@@ -285,7 +288,7 @@ def scanner_evidence(brought: Yield) -> list[ScannerEvidence]:
                 reason=reason,
                 targets=targets,
                 targets_seen=seen,
-                findings=sum(hits_by_path.get(row.path, 0) for row in members),
+                findings=sum(hits_by_path[row.path] for row in members),
                 scanner_version=brought.version,
                 ruleset_hash=brought.ruleset_hash,
                 sentinel=brought.sentinel,

@@ -9,6 +9,7 @@ from appsecgate.errors import ProjectError
 from appsecgate.model import EvidenceReason, Scanner
 from appsecgate.process import CancelToken
 from appsecgate.scanners.base import Adapter, StagedFile
+from appsecgate.scanners.classify import classify
 from appsecgate.scanners.inline_scripts import has_scripts, unjudged_scripts
 from appsecgate.scanners.stage import Stage
 from appsecgate.workspace import LeftOut, Source, Workspace, source_from_bytes
@@ -116,6 +117,9 @@ def take_in(
         if isinstance(found, LeftOut):
             intake.left_out.append(_where_it_leads(workspace, found))
             continue
+        if _hides_its_kind(workspace, reader, adapters, found):
+            intake.left_out.append(LeftOut(path, EvidenceReason.UNSUPPORTED_FORMAT, _HIDDEN_KIND, directory=True))
+            continue
         intake.files[path] = found
         for adapter in adapters:
             if adapter.accepts(path, found.language, found.kinds) is not EvidenceReason.NONE:
@@ -128,6 +132,23 @@ def take_in(
             if gap:
                 intake.gaps[adapter.name, path] = gap
     return intake
+
+
+_HIDDEN_KIND = "the secret in its name hides what kind of file it is: rename it"
+
+
+def _hides_its_kind(
+    workspace: Workspace, reader: StagingReader, adapters: Sequence[Adapter], file: StagedFile
+) -> bool:
+    """Whether some scanner would have business with the file under its real name, and not under the covered one."""
+    name = workspace.names.on_disk(file.path)
+    if name == file.path:
+        return False
+    kind = classify(replace(reader.source(file.path), path=name))
+    return any(
+        adapter.accepts(name, kind.language, kind.kinds) is not adapter.accepts(file.path, file.language, file.kinds)
+        for adapter in adapters
+    )
 
 
 def _where_it_leads(workspace: Workspace, found: LeftOut) -> LeftOut:

@@ -9,7 +9,7 @@ from appsecgate.identity.evidence import MatchKind, unformatted
 from appsecgate.identity.lines import HASH_BYTES, LineMap, line_hashes
 from appsecgate.identity.matching import Known, Matching
 from appsecgate.identity.scopes import ScopeMap
-from appsecgate.model import EvidenceReason, Finding, TargetEvidence
+from appsecgate.model import Finding, TargetEvidence
 from appsecgate.scanners.stage import Stage
 from appsecgate.session import Session
 from appsecgate.store.scans import FileShape
@@ -56,7 +56,7 @@ def looks_at(
     folders: dict[str, int] = {}
     for target in targets:
         path = target.path
-        if path in looks or not target.sha256 or target.reason is EvidenceReason.CACHED:
+        if path in looks or not target.sha256 or target.is_known:
             continue
         lines = hashed.get(path)
         if lines is None:

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from appsecgate.redact.kinds import SECRET_PLACEHOLDER
 from appsecgate.scan.intake import Intake
 from appsecgate.scan.result import Notice, ScanKind, ScanRequest
 from appsecgate.scanners.classify import KIND_MANIFEST
@@ -22,6 +23,7 @@ _IGNORES = "an ignore list or baseline"
 _CONFIGURES = "a scanner's configuration"
 _STANDS_IN = "has the name of a program or module that a scan starts"
 _GIT_RUNS = "lets git run programs"
+_SECRET_NAME = "has a name with a secret in it, which is masked here: rename it, and rotate the secret"
 _NOTABLE_NAMES: Mapping[str, str] = {
     **dict.fromkeys((".semgrepignore", ".checkov.baseline", ".secrets.baseline", ".gitleaksignore"), _IGNORES),
     **dict.fromkeys(
@@ -96,6 +98,8 @@ def _by_name(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
             what = _CONFIGURES
         if what:
             yield path, what
+        if SECRET_PLACEHOLDER.search(path):
+            yield path, _SECRET_NAME
 
 
 def _by_content(intake: Intake, stage: Stage) -> Iterator[tuple[str, str]]:

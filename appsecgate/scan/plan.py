@@ -13,6 +13,8 @@ from appsecgate.scanners.classify import (
     is_foreign_manifest,
     promises_text,
 )
+from appsecgate.store.scans import DETAIL_CHARS
+from appsecgate.store.settled import LastingFailure
 from appsecgate.workspace import LeftOut
 
 _HARMLESS_REASONS = frozenset(
@@ -139,3 +141,19 @@ def not_verified(
     ]
 
 
+def failed_before(scanner: Scanner, target: StagedFile, failure: LastingFailure) -> TargetEvidence:
+    """A failure that is not tried again, since nothing that it depends on has changed."""
+    words = f"{failure.detail[: DETAIL_CHARS - len(_CACHED_FAILURE) - 2]}; " if failure.detail else ""
+    return TargetEvidence(
+        scanner,
+        target.path,
+        target.sha256,
+        EvidenceState.NOT_VERIFIED,
+        failure.reason,
+        f"{words}{_CACHED_FAILURE}",
+        input_hash=failure.input_hash,
+        repeated=True,
+    )
+
+
+_CACHED_FAILURE = "cached: the same content failed so in an earlier scan"

@@ -10,7 +10,7 @@ from appsecgate.identity.fingerprint import fingerprints
 from appsecgate.identity.lines import LineMap, line_hashes
 from appsecgate.identity.matching import Matching, match
 from appsecgate.identity.scopes import ScopeMap, scope_map
-from appsecgate.model import EvidenceReason, EvidenceState, Finding, Hit, ScannerEvidence, TargetEvidence
+from appsecgate.model import EvidenceState, Finding, Hit, ScannerEvidence, TargetEvidence
 from appsecgate.redact.redactor import Redactor, SecretMark
 from appsecgate.redact.seal import seal
 from appsecgate.scan.execute import Yield, scanner_evidence
@@ -158,7 +158,7 @@ def _match(
     targets: Sequence[TargetEvidence],
 ) -> Matching:
     """Match this run's findings with the known ones, leaving alone what was answered from earlier evidence."""
-    cached = {(t.scanner, t.path) for t in targets if t.reason is EvidenceReason.CACHED}
+    cached = {(t.scanner, t.path) for t in targets if t.is_known}
     known = [k for k in before.known if (k.scanner, k.file_path) not in cached or not k.present]
     found = [finding for part in sealed.values() for finding in part.findings]
     reserved = {k.logical_id for k in before.known if k.present and (k.scanner, k.file_path) in cached}
@@ -206,11 +206,10 @@ def _with_earlier_reports(
     evidence: Sequence[ScannerEvidence], findings: Iterable[Finding], targets: Iterable[TargetEvidence]
 ) -> tuple[ScannerEvidence, ...]:
     """An answer from earlier evidence stands for what was reported then: a row of it must not say 0."""
-    cached = {(target.scanner, target.path) for target in targets if target.reason is EvidenceReason.CACHED}
-    counts = Counter(f.scanner for f in findings if (f.scanner, f.file_path) in cached)
-    return tuple(
-        replace(row, findings=counts[row.scanner]) if row.reason is EvidenceReason.CACHED else row for row in evidence
-    )
+    known = {(target.scanner, target.path): target.reason for target in targets if target.is_known}
+    places = ((finding.scanner, finding.file_path) for finding in findings)
+    counts = Counter((place[0], known[place]) for place in places if place in known)
+    return tuple(replace(row, findings=row.findings + counts[row.scanner, row.reason]) for row in evidence)
 
 
 def _shifted(finding: Finding, line_maps: Mapping[str, LineMap]) -> Finding:
@@ -224,7 +223,7 @@ def _shifted(finding: Finding, line_maps: Mapping[str, LineMap]) -> Finding:
 
 def _whole(target: TargetEvidence) -> bool:
     """Whether the target was looked at whole in this very scan, so that silence about it means absence."""
-    return target.state is EvidenceState.APPLIED and target.reason is not EvidenceReason.CACHED
+    return target.state is EvidenceState.APPLIED and not target.is_known
 
 
 def _store_scan(

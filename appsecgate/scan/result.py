@@ -37,6 +37,8 @@ class ScanRequest:
     """New path → old path."""
     fresh: frozenset[str] = frozenset()
     """Files at which the scanners look even where equal input was answered before."""
+    notices: tuple["Notice", ...] = ()
+    """What is to be said beside what the repository brings."""
     gaps: Mapping[str, str] = field(default_factory=dict)
     """Path → what belongs to it and is not looked at; an answer about such a file is a partial one."""
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 
+from appsecgate.covered import MARK
 from appsecgate.model import EvidenceReason, EvidenceState, TargetEvidence
 from appsecgate.scan.execute import Past, Yield, plan_share, run_shares
 from appsecgate.scan.intake import Intake, take_in
@@ -21,7 +22,7 @@ READING_SHARE = 0.5
 
 def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanResult:
     """Read, run, seal, match, store. Raises CancelledError, StorageError, ConfigError; scanner trouble is evidence."""
-    session.refresh()
+    session = session.frozen()
     started_at = session.now()
     config = session.config
     adapters = session.adapters
@@ -44,7 +45,7 @@ def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanRe
         shares = [plan_share(session, adapter, intake, left_out, past, fresh=fresh) for adapter in adapters]
         yields = run_shares(session, shares, stage, control)
         _distrust_changed_files(session, intake, yields)
-        notices = repository_notices(session, request, intake, stage)
+        notices = (*request.notices, *repository_notices(session, request, intake, stage))
         result = record_scan(session, request, stage, yields, started_at, notices, config_hash=config.hash)
     session.warm_workers()  # from now on the next scan is waited for
     return result
@@ -53,7 +54,11 @@ def run_scan(session: Session, request: ScanRequest, control: Control) -> ScanRe
 def _past(session: Session, paths: Collection[str]) -> Past:
     with session.store.read() as reader:
         project_id = session.project_id
-        return Past(reader.settled_inputs(project_id, paths), reader.unfinished(project_id))
+        return Past(
+            reader.settled_inputs(project_id, paths),
+            reader.lasting_failures(project_id, paths),
+            reader.unfinished(project_id),
+        )
 
 
 def _distrust_changed_files(session: Session, intake: Intake, yields: Collection[Yield]) -> None:
@@ -93,16 +98,20 @@ def whole_project(session: Session, start: str = "") -> ScanRequest:
     prefix = f"{start}/" if start else ""
     listed = {*listing.paths, *(item.path for item in listing.left_out)}
     others = sorted(path for path in known if path.startswith(prefix) and path not in listed)
-    there = [path for path in others if session.workspace.exists(path)]
+    # one stored with a secret in its name, as older versions did, goes by another name now
+    named = (path for path in others if MARK in path or session.workspace.names.shown(path) == path)
+    there = [path for path in named if session.workspace.exists(path)]
     left_out = list(listing.left_out)
     if listing.truncated:
         words = f"more than {session.config.limits.max_files} files, or too deep a tree: the rest was not looked at"
         left_out.append(LeftOut(start or ".", EvidenceReason.TOO_MANY_FILES, words, directory=True))
     removed = tuple(path for path in others if path not in there)
+    renames, notices = find_renames(session, removed, listing.paths)
     return ScanRequest(
         ScanKind.PROJECT,
         tuple(sorted({*listing.paths, *there})),
         tuple(left_out),
         removed=removed,
-        renames=find_renames(session, removed, listing.paths),
+        renames=renames,
+        notices=notices,
     )

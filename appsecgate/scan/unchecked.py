@@ -48,6 +48,7 @@ def unchecked_files(session: Session, control: Control) -> Unchecked:
     A file is looked at by itself: that a file which it includes has changed, or the rules, is for the next scan
     to find. Raises CancelledError.
     """
+    session = session.frozen()
     until = time.monotonic() + min(READING_TIME_S, control.remaining_s() / 2)
     listing = session.workspace.walk("", max_files=session.config.limits.max_files)
     with session.store.read() as reader:

@@ -28,6 +28,8 @@ class StagedFile:
     """``classify.language``: a semgrep language name, or "" where none is known."""
     kinds: frozenset[str]
     """``classify.kinds``: what else the file is: "text", "manifest", "terraform", "kubernetes", …"""
+    plain: Path | None = None
+    """A second copy in the language's plain spelling (``spelling.respell``), where that is another one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,16 +67,18 @@ def run_adapter(
     deadline: float | None = None,
     redact: Callable[[str], str] | None = None,
     pool: WorkerPool | None = None,
+    name_bug: Callable[[Exception], str] | None = None,
 ) -> ScannerRun:
     """Run the scanner over the targets, batch by batch; by a resident worker of ``pool`` where one can.
 
     ``deadline`` is a ``time.monotonic()`` moment. ``redact`` is applied to details that quote the scanner's
-    own words; without it such words are left out. Never raises for anything a scanner, a repository or an
-    adapter does.
+    own words; without it such words are left out. ``name_bug`` takes note of an adapter's bug and gives the words for
+    the evidence; it quotes nothing, since an error's text may hold what the project holds. Never raises for anything a
+    scanner, a repository or an adapter does.
     """
     started_at = datetime.now(UTC)
     clock = time.monotonic()
-    shift = _Shift(adapter, tool, stage, cancel, deadline, redact, pool)
+    shift = _Shift(adapter, tool, stage, cancel, deadline, redact, pool, name_bug or _bug_words)
     reports = shift.reports(targets, companions)
     evidence: dict[str, TargetEvidence] = {}
     for batch, report in reports:
@@ -119,6 +121,7 @@ class _Shift:
     deadline: float | None
     redact: Callable[[str], str] | None
     pool: WorkerPool | None
+    name_bug: Callable[[Exception], str]
 
     def ruleset_hash(self) -> str:
         try:
@@ -143,7 +146,7 @@ class _Shift:
         except Exception as error:  # the boundary: see the module's docstring
             seen = {file.path for batch, _ in done for file in batch.targets}
             rest = Batch(tuple(file for file in targets if file.path not in seen), everything.companions)
-            done.append((rest, _bug_report(error)))
+            done.append((rest, self._bug_report(error)))
         return done
 
     def _batch_reports(self, batch: Batch, service: str) -> list[tuple[Batch, Report]]:
@@ -178,7 +181,7 @@ class _Shift:
         except CancelledError:
             return Report(failure=EvidenceReason.CANCELLED)
         except Exception as error:  # the boundary: one batch must not hide the others
-            return _bug_report(error)
+            return self._bug_report(error)
         return _checked(report, batch)
 
     def _resident_report(self, batch: Batch, service: str) -> Report | None:
@@ -228,6 +231,9 @@ class _Shift:
             return replace(report, detail=clip_detail("; ".join(filter(None, (report.detail, words)))))
         return report
 
+    def _bug_report(self, error: Exception) -> Report:
+        return Report(failure=EvidenceReason.SCANNER_FAILED, detail=self.name_bug(error))
+
     def _last_words(self, completed: Completed) -> str:
         if self.redact is None:
             return ""
@@ -264,9 +270,8 @@ def _ending_reason(completed: Completed, out_of_budget: bool) -> EvidenceReason:
     }.get(completed.ending, EvidenceReason.SCANNER_FAILED)
 
 
-def _bug_report(error: Exception) -> Report:
-    """Names the error's class alone: its text may quote the project."""
-    return Report(failure=EvidenceReason.SCANNER_FAILED, detail=f"internal error: {type(error).__name__}")
+def _bug_words(error: Exception) -> str:
+    return f"internal error: {type(error).__name__}"
 
 
 def _checked(report: Report, batch: Batch) -> Report:

@@ -23,14 +23,20 @@ from appsecgate.scanners.inline_scripts import inline_scripts
 from appsecgate.scanners.report_json import json_object, json_text, json_texts
 from appsecgate.scanners.semgrep_report import PROBE_PREFIX, SemgrepExpectation, read_semgrep_report
 from appsecgate.scanners.semgrep_rules import WIDE_LANGUAGES, RulePack
-from appsecgate.scanners.stage import staged_source
+from appsecgate.scanners.stage import copy_bytes, staged_source
+from appsecgate.spelling import SPELLING_VERSION, respell
 from appsecgate.workspace import Source
 
 _RULE_TIMEOUT_S = 5
 _RULES_TIMING_OUT_PER_FILE = 3
+_TAINTED_VARIABLES = 100_000
+"""In one function. The core's own bound is 50, and what is beyond it is dropped without a word: fifty more
+assignments in front of a finding made it disappear."""
 _SEMGREP_MEMORY_BYTES = 2 << 30
 """Address space: rules and ordinary files need 0.6 GB; a YAML alias bomb takes 9 GB in seconds without it."""
 _PAGE_LANGUAGES = frozenset({"html", "vue"})
+_PLAIN = "plain-"
+"""How the name of a copy of scripts in plain spelling begins."""
 _SAMPLES = "samples/semgrep.json"
 _RULES_FILE = "rules.json"
 _TARGETS_FILE = "targets.json"
@@ -68,8 +74,8 @@ class SemgrepAdapter:
         self._samples = load_semgrep_samples()
 
     def ruleset_hash(self) -> str:
-        limits = (_RULE_TIMEOUT_S, _RULES_TIMING_OUT_PER_FILE, _SEMGREP_MEMORY_BYTES)
-        switches = (self._pack.digest, self._broken, limits)
+        limits = (_RULE_TIMEOUT_S, _RULES_TIMING_OUT_PER_FILE, _TAINTED_VARIABLES, _SEMGREP_MEMORY_BYTES)
+        switches = (self._pack.digest, self._broken, limits, SPELLING_VERSION)
         return hashlib.sha256(repr(switches).encode()).hexdigest()[:16]
 
     def has_rule(self, rule_id: str) -> bool:
@@ -142,6 +148,10 @@ class SemgrepAdapter:
             looks = self._looks(file, number, run_dir, {})
             for analyzer, local in looks:
                 expectation.files[str(local)] = file
+                if local == file.plain or local.name.startswith(_PLAIN):
+                    expectation.respelled[str(local)] = analyzer
+                elif (analyzer, _plain_copy(file, local)) in looks and _plain_copy(file, local) != local:
+                    expectation.beside.add(str(local))
                 sample = self._samples.get(analyzer)
                 if sample is None:
                     expectation.unproven[file.path] = analyzer
@@ -156,13 +166,18 @@ class SemgrepAdapter:
         ``files``."""
         looks: list[tuple[str, Path]] = []
         if file.language in self._languages:
-            looks.append((file.language, file.local))
+            looks += [(file.language, local) for local in (file.local, file.plain) if local is not None]
         if file.language in _PAGE_LANGUAGES and KIND_SOURCE in file.kinds:
             scripts = inline_scripts(staged_source(file).text)
             if scripts is not None and scripts.analyzer in self._languages:
                 name = f"scripts/{number}.{'ts' if scripts.analyzer == 'typescript' else 'js'}"
                 files[name] = scripts.text.encode("utf-8", "surrogateescape")
                 looks.append((scripts.analyzer, run_dir / name))
+                respelled = respell(scripts.analyzer, scripts.text)
+                if respelled is not None:
+                    plain = _plain_copy(file, run_dir / name)
+                    files[f"scripts/{plain.name}"] = copy_bytes(respelled.text)
+                    looks.append((scripts.analyzer, plain))
         if looks or self._wide_custom:
             looks += [(wide, file.local) for wide in sorted(WIDE_LANGUAGES & self._pack.languages())]
         return looks
@@ -187,6 +202,11 @@ def load_semgrep_samples() -> dict[str, SemgrepSample]:
     return table
 
 
+def _plain_copy(file: StagedFile, local: Path) -> Path:
+    """Where the copy in plain spelling of a copy is, if there is one."""
+    return file.plain or local if local == file.local else local.with_name(_PLAIN + local.name)
+
+
 def semgrep_core_path(tool: Installation) -> Path:
     """The core's executable: the command itself, or where the package keeps it below the environment."""
     command = Path(tool.command[0])
@@ -200,6 +220,7 @@ def _core_command(core: str, directory: str) -> tuple[str, ...]:
     return (
         core, "-json_nodots", "-rules", f"{directory}/{_RULES_FILE}", "-targets", f"{directory}/{_TARGETS_FILE}",
         "-fast", "-j", "1", "-timeout", str(_RULE_TIMEOUT_S), "-timeout_threshold", str(_RULES_TIMING_OUT_PER_FILE),
+        "-max_tainted_vars", str(_TAINTED_VARIABLES),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from appsecgate.model import (
     Category,
@@ -17,6 +17,7 @@ from appsecgate.model import (
 )
 from appsecgate.process import Completed
 from appsecgate.scanners.base import Report, StagedFile
+from appsecgate.scanners.inline_scripts import inline_scripts
 from appsecgate.scanners.report_json import (
     json_integer,
     json_list,
@@ -25,7 +26,9 @@ from appsecgate.scanners.report_json import (
     json_texts,
     load_report,
 )
+from appsecgate.scanners.semgrep_rules import whole_rule_id
 from appsecgate.scanners.stage import staged_source
+from appsecgate.spelling import Respelled, respell
 
 PROBE_PREFIX = "appsecgate-probe-"
 """Ids of the rules that only make the core parse a file."""
@@ -45,9 +48,11 @@ _SEVERITIES = {
     "INVENTORY": Severity.INFO,
 }
 _PARSE_ERRORS = frozenset({"Syntax error", "Other syntax error", "Lexical error", "AST builder error"})
+_PARTIAL_PARSING = "PartialParsing"
 _RULE_ERRORS = frozenset(
     {"Rule parse error", "Pattern parse error", "PatternParseError", "Invalid YAML", "Incompatible rule"}
 )
+_GAVE_UP = "the taint analysis of a function took too long and was given up"
 _NOSEM = re.compile(r"\bnosem(?:grep)?(?![\w-])", re.IGNORECASE)
 _NOSEM_ALONE = re.compile(r"^\W*nosem(?:grep)?(?![\w-])", re.IGNORECASE)
 """On the line before, the comment counts only where nothing else stands there."""
@@ -68,6 +73,10 @@ class SemgrepExpectation:
     """Project paths of source files that only rules for any text looked at."""
     unproven: dict[str, str] = field(default_factory=dict)
     """Project path → an analyzer for which there is no known-bad sample."""
+    respelled: dict[str, str] = field(default_factory=dict)
+    """Copies in plain spelling, which ``files`` holds too → their analyzer."""
+    beside: set[str] = field(default_factory=set)
+    """Copies that have one in plain spelling beside them: whether the file can be parsed is told by that."""
 
 
 def read_semgrep_report(completed: Completed, asked: SemgrepExpectation) -> Report:
@@ -84,6 +93,7 @@ def read_semgrep_report(completed: Completed, asked: SemgrepExpectation) -> Repo
         problems.add(json_object(item))
     for item in json_list(json_object(report.get("paths")).get("skipped")):
         problems.add_skipped(json_object(item))
+    problems.add_given_up(json_object(report.get("time")).get("fixpoint_timeouts"))
     failure = problems.fatal
     if completed.exit_code != 0 and not failure:
         failure = f"exit status {completed.exit_code}"
@@ -110,14 +120,14 @@ def _semgrep_hits(
     results: Sequence[Json], asked: SemgrepExpectation
 ) -> tuple[tuple[Hit, ...], dict[str, set[str]], int]:
     """The hits about files, the rules reported per sample, and how many results were about neither."""
-    hits: list[Hit] = []
+    hits: dict[tuple[object, ...], Hit] = {}
     reported: dict[str, set[str]] = {}
-    seen: set[tuple[object, ...]] = set()
     lines: dict[str, list[str]] = {}
+    ways: dict[str, Respelled | None] = {}
     dropped = 0
     for item in results:
         result = json_object(item)
-        path, rule_id = json_text(result.get("path")), json_text(result.get("check_id"))
+        path, rule_id = json_text(result.get("path")), whole_rule_id(json_text(result.get("check_id")))
         if path in asked.sentinels:
             reported.setdefault(path, set()).add(rule_id)
         if path in asked.sentinels or rule_id.startswith(PROBE_PREFIX):
@@ -128,12 +138,16 @@ def _semgrep_hits(
             continue
         if file.path not in lines:
             lines[file.path] = staged_source(file).text.split("\n")
-        hit = _semgrep_hit(result, rule_id, file, lines[file.path], asked.version)
+        language = asked.respelled.get(path, "")
+        if language:
+            if path not in ways:
+                ways[path] = _way_back(file, path, language)
+            result = _in_base(result, ways[path])
+        hit = replace(_semgrep_hit(result, rule_id, file, lines[file.path], asked.version), respelled=language)
         key = (hit.path, hit.rule_id, hit.line_start, hit.col_start, hit.line_end, hit.col_end)
-        if key not in seen:
-            seen.add(key)
-            hits.append(hit)
-    return tuple(hits), reported, dropped
+        if language or key not in hits:
+            hits[key] = hit
+    return tuple(hits.values()), reported, dropped
 
 
 def _semgrep_hit(result: dict[str, Json], rule_id: str, file: StagedFile, lines: list[str], version: str) -> Hit:
@@ -172,6 +186,26 @@ def _semgrep_hit(result: dict[str, Json], rule_id: str, file: StagedFile, lines:
     )
 
 
+def _way_back(file: StagedFile, path: str, language: str) -> Respelled | None:
+    """From a copy in plain spelling to the copy that it was made of."""
+    text = staged_source(file).text
+    scripts = None if path == str(file.plain) else inline_scripts(text)
+    return respell(language, text if scripts is None else scripts.text)
+
+
+def _in_base(result: dict[str, Json], way: Respelled | None) -> dict[str, Json]:
+    """A result about a copy in plain spelling, at the place that this has in the file."""
+    if way is None:
+        return result
+    moved = dict(result)
+    for name in ("start", "end"):
+        place = json_object(result.get(name))
+        at = json_integer(place.get("line"), 1), json_integer(place.get("col"), 1)
+        line, column = way.place_in_base(*at, is_end=name == "end")
+        moved[name] = {"line": line, "col": column}
+    return moved
+
+
 def _line_within(line: int, lines: Sequence[str]) -> int:
     return min(max(line, 1), len(lines))
 
@@ -203,10 +237,12 @@ class _Problems:
         kind = _error_kind(error.get("error_type"))
         location = json_object(error.get("location"))
         path = json_text(location.get("path"))
-        rule_id = json_text(error.get("rule_id"))
+        rule_id = whole_rule_id(json_text(error.get("rule_id")))
         line = json_integer(json_object(location.get("start")).get("line"))
         if path in self._asked.sentinels:
             return  # a sample that was not seen whole is not reported either, and that is what counts
+        if path in self._asked.beside and (kind in _PARSE_ERRORS or kind == _PARTIAL_PARSING):
+            return
         file = self._asked.files.get(path)
         if file is not None:
             self._note(file.path, *_file_problem(kind, rule_id, line))
@@ -219,6 +255,17 @@ class _Problems:
         file = self._asked.files.get(json_text(item.get("path")))
         if file is not None:
             self._note(file.path, EvidenceReason.PARTIAL, f"skipped: {json_text(item.get('reason'))}")
+
+    def add_given_up(self, items: Json) -> None:
+        """Functions in which the taint analysis gave up after its own time: the core mentions them beside the
+        timing figures alone, ends with status 0 and an empty list of errors."""
+        if not isinstance(items, list):
+            self._for_all = self._for_all or "the core does not say where its taint analysis gave up"
+        for item in json_list(items):
+            error = json_object(item)
+            if json_text(json_object(error.get("location")).get("path")) not in self._asked.files:
+                self._for_all = self._for_all or _GAVE_UP
+            self.add({**error, "error_type": _GAVE_UP})
 
     def evidence(self, scanned: frozenset[str]) -> dict[str, TargetEvidence]:
         """One entry per project path."""

@@ -43,6 +43,11 @@ _ANALYZER_NAMES = {
 """Other names that rules may use → the name that ``classify`` uses."""
 
 
+_PARTS = "parts"
+_PART = ".part-"
+_COMMON = ("languages", "severity", "message", "metadata", "fix", "fix-regex")
+
+
 @dataclass(frozen=True, slots=True)
 class RulePack:
     """The active rules, in order, with unique ids."""
@@ -52,7 +57,7 @@ class RulePack:
     """16 hex digits over the rules' canonical JSON."""
 
     def identifiers(self) -> frozenset[str]:
-        return frozenset(json_text(rule["id"]) for rule in self.rules)
+        return frozenset(whole_rule_id(json_text(rule["id"])) for rule in self.rules)
 
     def languages(self) -> frozenset[str]:
         """Analyzers that at least one rule names, the wide ones included."""
@@ -87,10 +92,26 @@ def rule_languages(rule: Mapping[str, Json]) -> frozenset[str]:
     return frozenset(_ANALYZER_NAMES.get(name.lower(), name.lower()) for name in named)
 
 
+def whole_rule_id(loaded_id: str) -> str:
+    """The rule's id, from the id of one of its parts."""
+    return loaded_id if loaded_id.startswith(CUSTOM_PREFIX) else loaded_id.partition(_PART)[0]
+
+
 def builtin_rules() -> list[dict[str, Json]]:
-    """Our own packs, in the order of their files' names."""
+    """Our own packs, in the order of their files' names; a rule's parts follow it under ids of their own."""
     packs = [json_object(json.loads(read_embedded(name))) for name in embedded_names("rules/")]
-    return [json_object(rule) for pack in packs for rule in json_list(pack.get("rules"))]
+    rules = [json_object(rule) for pack in packs for rule in json_list(pack.get("rules"))]
+    return [loaded for rule in rules for loaded in _with_parts(rule)]
+
+
+def _with_parts(rule: dict[str, Json]) -> list[dict[str, Json]]:
+    """The core leaves a whole rule out of a file that has none of the names in it. So an alternative that could
+    be in any file is a rule of its own for the core: it says ``patterns``, and all else is the rule's."""
+    common = {key: rule[key] for key in _COMMON if key in rule}
+    whole = {key: value for key, value in rule.items() if key != _PARTS}
+    parts = [json_object(part) for part in json_list(rule.get(_PARTS))]
+    identifier = json_text(rule["id"])
+    return [whole, *({**common, **part, "id": f"{identifier}{_PART}{n}"} for n, part in enumerate(parts, 2))]
 
 
 def custom_rules(name: str, data: bytes, tool: Installation | None) -> list[dict[str, Json]]:

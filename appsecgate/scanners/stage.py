@@ -17,6 +17,7 @@ from types import TracebackType
 from appsecgate.process import private_directory
 from appsecgate.scanners.base import StagedFile
 from appsecgate.scanners.classify import classify
+from appsecgate.spelling import respell
 from appsecgate.workspace import Encoding, Source
 
 _SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,12}\Z")
@@ -63,8 +64,12 @@ class Stage:
         if known is not None and known.sha256 == source.sha256:
             return known
         local = self._fresh_path(source.path)
-        _write_private_file(local, _copy_bytes(source.text))
+        _write_private_file(local, copy_bytes(source.text))
         kind = classify(source)
+        plain = None
+        if (respelled := respell(kind.language, source.text)) is not None:
+            plain = self._fresh_path(source.path)
+            _write_private_file(plain, copy_bytes(respelled.text))
         staged = StagedFile(
             path=source.path,
             sha256=source.sha256,
@@ -73,6 +78,7 @@ class Stage:
             local=local,
             language=kind.language,
             kinds=kind.kinds,
+            plain=plain,
         )
         with self._lock:
             self._files[source.path] = staged
@@ -139,7 +145,7 @@ def place_copy(directory: Path, name: str, original: Path) -> Path:
     return target
 
 
-def _copy_bytes(text: str) -> bytes:
+def copy_bytes(text: str) -> bytes:
     """UTF-8; a lone surrogate, which UTF-16 can carry, becomes one ``?`` so that columns stay right."""
     try:
         return text.encode("utf-8", "surrogateescape")

@@ -3,7 +3,7 @@
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -139,13 +139,14 @@ class Store:
             rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
-    def reindex(self, redactor: TextRedactor) -> int:
-        """Mask every stored text anew, of all projects; how many changed. Nothing is ever unmasked.
+    def reindex(self, redactor_of: Callable[[str], TextRedactor]) -> int:
+        """Mask every stored text anew, each project's (by its id) with its own redactor; how many changed. Nothing is
+        ever unmasked.
 
         What was masked before stays masked: the original is gone. The old texts are overwritten in the file.
         """
         with self.write() as writer:
-            changed = reindex_texts(writer, redactor)
+            changed = reindex_texts(writer, redactor_of)
         self._overwrite_log()
         return changed
 

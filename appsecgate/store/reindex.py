@@ -1,7 +1,9 @@
 """A changed redaction policy applied to what is stored."""
 
+from collections.abc import Callable
 from typing import Protocol
 
+from appsecgate.covered import MARK
 from appsecgate.model import Json
 from appsecgate.store.rows import Rows, from_json, to_json
 
@@ -22,6 +24,21 @@ STORED_JSON: dict[str, tuple[str, ...]] = {
     "config_log": ("old_json", "new_json"),
 }
 """Table → columns that hold JSON with such texts in it."""
+STORED_PATHS: dict[str, tuple[str, ...]] = {
+    "projects": ("project_alias", "project_path"),
+    "findings": ("file_path",),
+    "shown_findings": ("file_path",),
+    "shown_archive": ("file_path",),
+    "finding_identity": ("file_path",),
+    "finding_context": ("file_path",),
+    "fix_attempts": ("file_path",),
+    "scan_targets": ("path",),
+    "target_states": ("path",),
+    "file_shapes": ("path",),
+    "past_shapes": ("path",),
+    "suppressions": ("path",),
+}
+"""Table → columns that hold names of files and directories."""
 
 
 class TextRedactor(Protocol):
@@ -31,21 +48,41 @@ class TextRedactor(Protocol):
         """The text with its secrets masked; what is masked already stays so."""
         ...
 
+    def name(self, name: str) -> str:
+        """The name of a file without the tokens in it."""
+        ...
+
     def json(self, value: Json) -> Json:
         """The value with every text in it masked."""
         ...
 
 
-def reindex_texts(rows: Rows, redactor: TextRedactor) -> int:
-    """Mask every stored text anew; how many changed."""
-    changed = 0
-    for table, columns in STORED_TEXTS.items():
-        for column in columns:
-            changed += rows.replace_texts(table, column, redactor.text)
-    for table, columns in STORED_JSON.items():
-        for column in columns:
-            changed += rows.replace_texts(table, column, lambda text: _mask_json(text, redactor))
-    return changed
+def reindex_texts(rows: Rows, redactor_of: Callable[[str], TextRedactor]) -> int:
+    """Mask every stored text anew, each with what its own project's redactor knows; how many changed.
+
+    One project's secrets say nothing about another's texts: a word that is a password here is a word there.
+    """
+    projects = rows.projects_in(sorted({*STORED_TEXTS, *STORED_JSON, *STORED_PATHS}))
+    return sum(_reindex_project(rows, project_id, redactor_of(project_id)) for project_id in projects)
+
+
+def _reindex_project(rows: Rows, project_id: str, redactor: TextRedactor) -> int:
+    ways: tuple[tuple[dict[str, tuple[str, ...]], Callable[[str], str]], ...] = (
+        (STORED_TEXTS, redactor.text),
+        (STORED_JSON, lambda text: _mask_json(text, redactor)),
+        (STORED_PATHS, lambda path: _mask_path(path, redactor)),
+    )
+    return sum(
+        rows.replace_texts(project_id, table, column, change)
+        for stored, change in ways
+        for table, columns in stored.items()
+        for column in columns
+    )
+
+
+def _mask_path(path: str, redactor: TextRedactor) -> str:
+    """What is masked already stays so."""
+    return "/".join(name if MARK in name else redactor.name(name) for name in path.split("/"))
 
 
 def _mask_json(text: str, redactor: TextRedactor) -> str:

@@ -1,6 +1,7 @@
 """How values go into rows and come out of them."""
 # ruff: noqa: S608 -- what is put into SQL texts are names and marks of this program, never values
 
+import functools
 import json
 import re
 import sqlite3
@@ -71,8 +72,9 @@ def from_json(text: str | None, default: Json = None) -> Json:
     return value
 
 
+@functools.lru_cache(maxsize=1024)
 def texts_from_json(text: str | None) -> tuple[str, ...]:
-    """A stored JSON array of texts."""
+    """A stored JSON array of texts. Remembered, since all findings of a rule have the same ones."""
     value = from_json(text)
     return tuple(str(item) for item in value) if isinstance(value, list) else ()
 
@@ -123,8 +125,16 @@ class Rows:
     def _run_many(self, sql: str, rows: Iterable[Iterable[SqlValue]]) -> None:
         self._db.executemany(sql, ([_storable(value) for value in row] for row in rows))
 
-    def replace_texts(self, table: str, column: str, change: Callable[[str], str]) -> int:
-        """Put every text of a column through ``change``; how many rows came out different."""
+    def projects_in(self, tables: Iterable[str]) -> list[str]:
+        """The projects that have rows in any of these tables."""
+        union = " UNION ".join(f"SELECT project_id FROM {table}" for table in tables)
+        return [str(row[0]) for row in self._rows(f"{union} ORDER BY 1")]
+
+    def replace_texts(self, project_id: str, table: str, column: str, change: Callable[[str], str]) -> int:
+        """Put every text of a project in a column through ``change``; how many rows came out different.
+
+        Where a changed text is part of a key that is taken, the row that had it goes.
+        """
         known: dict[str, str] = {}
 
         def changed(text: SqlValue) -> SqlValue:
@@ -137,8 +147,9 @@ class Rows:
         self._db.create_function("changed_text", 1, changed)
         try:
             return self._run(
-                f"UPDATE {table} SET {column} = changed_text({column}) WHERE changed_text({column}) "
-                f"<> {column}"
+                f"UPDATE OR REPLACE {table} SET {column} = changed_text({column}) WHERE project_id = ? "
+                f"AND changed_text({column}) <> {column}",
+                (project_id,),
             )
         finally:
             self._db.create_function("changed_text", 1, None)

@@ -17,7 +17,8 @@ from appsecgate.model import (
     TargetEvidence,
 )
 from appsecgate.store.finding_writes import FindingWrites, SightingRow
-from appsecgate.store.rows import Rows, clip, in_parts, marks_for, path_from_db, path_to_db
+from appsecgate.store.rows import clip, in_parts, marks_for, path_from_db, path_to_db
+from appsecgate.store.settled import SettledReads
 
 Place: TypeAlias = tuple[Scanner, str]
 """A scanner and a file."""
@@ -25,12 +26,6 @@ Place: TypeAlias = tuple[Scanner, str]
 DETAIL_CHARS = 300
 _SEEN_THOUGH_INCOMPLETE = frozenset({EvidenceReason.PARTIAL, EvidenceReason.PARSE_FAILED})
 """Reasons with which a scanner still reports some findings of the file."""
-_UNFINISHED = (
-    EvidenceReason.SCANNER_TIMEOUT,
-    EvidenceReason.TIME_BUDGET,
-    EvidenceReason.SCANNER_FAILED,
-    EvidenceReason.OUTPUT_TOO_LARGE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ class FileShape:
     """Since when each line stands there (see ``identity.ages``)."""
 
 
-class ScanReads(Rows):
+class ScanReads(SettledReads):
     """Questions about scans and files."""
 
     def scans(self, project_id: str, limit: int = 20) -> list[StoredScan]:
@@ -116,28 +111,6 @@ class ScanReads(Rows):
         )
         rows = self._rows(sql, (project_id, path_to_db(path), sha256))
         return [StoredTarget(row["scan_id"], row["started_at"], _target_evidence(row)) for row in rows]
-
-    def settled_inputs(self, project_id: str, paths: Collection[str]) -> dict[tuple[Scanner, str], str]:
-        """(scanner, path) → input hash, where the scanner's last word on the file is complete evidence."""
-        found: dict[tuple[Scanner, str], str] = {}
-        for part in in_parts(sorted(path_to_db(path) for path in set(paths))):
-            sql = (
-                "SELECT scanner, path, input_hash FROM target_states WHERE project_id = ? "
-                f"AND state = 'applied' AND input_hash <> '' AND path IN ({marks_for(part)})"
-            )
-            for row in self._rows(sql, (project_id, *part)):
-                found[Scanner(row[0]), path_from_db(row[1])] = row[2]
-        return found
-
-    def unfinished(self, project_id: str) -> set[tuple[Scanner, str]]:
-        """(scanner, path) whose last run ended before it had answered: out of time, crashed, flooding."""
-        sql = (
-            "SELECT s.scanner, s.path FROM target_states s JOIN scan_targets t ON t.project_id = s.project_id "
-            "AND t.path = s.path AND t.scanner = s.scanner AND t.scan_id = s.scan_id "
-            f"WHERE s.project_id = ? AND s.state = 'not_verified' AND t.reason IN ({marks_for(_UNFINISHED)})"
-        )
-        rows = self._rows(sql, (project_id, *_UNFINISHED))
-        return {(Scanner(row[0]), path_from_db(row[1])) for row in rows}
 
     def looks(self, project_id: str, paths: Collection[str]) -> dict[str, tuple[str, str]]:
         """Path → when the first and the last scan on record that looked at the file began."""
@@ -289,7 +262,7 @@ class ScanWrites(FindingWrites, ScanReads):
                     target.input_hash,
                 )
                 for target, path in told
-                if target.reason is not EvidenceReason.CACHED
+                if not target.is_known
             ),
         )
 
@@ -325,8 +298,8 @@ def _split_kept(
 
 def _looked(target: TargetEvidence) -> bool:
     if target.state is EvidenceState.APPLIED:
-        return target.reason is not EvidenceReason.CACHED
-    return target.reason in _SEEN_THOUGH_INCOMPLETE
+        return not target.is_known
+    return target.reason in _SEEN_THOUGH_INCOMPLETE and not target.is_known
 
 
 def _sightings(

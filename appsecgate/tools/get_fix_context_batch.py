@@ -38,7 +38,7 @@ def get_fix_context_batch(call: Call[Session], request: GetFixContextBatchInput)
     """An unknown id is an error of that item alone. Marks the findings whose packs are returned as shown."""
     session = call.session
     redactor = session.redactor()
-    packs: list[ContextPack] = []
+    packs: dict[str, ContextPack] = {}  # by logical id: one that is named by id and by fingerprint is said once
     errors: list[ItemError] = []
     with session.store.read() as reader:
         for finding_id in request.finding_ids:
@@ -48,9 +48,10 @@ def get_fix_context_batch(call: Call[Session], request: GetFixContextBatchInput)
             except UnknownFindingError as error:
                 errors.append(ItemError(finding_id[:200], error.explain()))
                 continue
-            packs.append(build_pack(session, reader, redactor, stored))
-    ids = tuple(pack.finding.logical_id for pack in packs)
-    answer = filled(ContextPacks((), tuple(errors), truncated=False, not_included=ids), "packs", packs)
+            if stored.finding.logical_id not in packs:
+                packs[stored.finding.logical_id] = build_pack(session, reader, redactor, stored)
+    ids = tuple(packs)
+    answer = filled(ContextPacks((), tuple(errors), truncated=False, not_included=ids), "packs", [*packs.values()])
     count = len(answer.packs)
     ids, left_out = ids[:count], ids[count:]
     with session.store.write() as writer:

@@ -25,7 +25,7 @@ class ScanDiffInput:
 
 def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     """Raises GitError where there is no git work tree or the base is unknown."""
-    session = call.session
+    session = call.session.frozen()
     git = session.workspace.git
     unseen = git.unseen(request.base)
     gaps = {path: words for path, words in unseen.items() if _is_file(session, path)}
@@ -38,8 +38,10 @@ def scan_diff(call: Call[Session], request: ScanDiffInput) -> ScannedFiles:
     with session.store.read() as reader:
         known = reader.known_paths(session.project_id)
     removed = tuple(sorted(path for path in known if not session.workspace.exists(path)))
-    renames = find_renames(session, removed, paths)
-    asked = ScanRequest(ScanKind.DIFF, paths, left_out, removed=removed, renames=renames, gaps=gaps)
+    renames, notices = find_renames(session, removed, paths)
+    asked = ScanRequest(
+        ScanKind.DIFF, paths, left_out, removed=removed, renames=renames, notices=notices, gaps=gaps
+    )
     result = run_scan(session, asked, control_of(call))
     lines: dict[str, set[int] | None] = {}
     for path in dict.fromkeys(finding.file_path for finding in result.findings):  # the worst first

@@ -79,7 +79,7 @@ class ScannedProject:
 
 def scan_project(call: Call[Session], request: ScanProjectInput) -> ScannedProject:
     """Raises ProjectError for a path outside the project or one that is no directory."""
-    session = call.session
+    session = call.session.frozen()
     start = session.workspace.relative(request.path) if request.path else ""
     if start and not session.workspace.is_directory(start):
         raise ProjectError(f"{start!r} is no directory of the project.", hint="Use scan_file(path=…) for a file.")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from appsecgate.context import find
+from appsecgate.covered import glob_of
 from appsecgate.errors import ArgumentError
 from appsecgate.session import Session
 from appsecgate.start import SAMPLE_COMMAND, as_started
@@ -48,8 +49,8 @@ def suppress_finding(call: Call[Session], request: SuppressFindingInput) -> Supp
                 Suppression(
                     reason=redactor.text(request.reason),
                     logical_id=logical_id,
-                    rule_id=request.rule_id,
-                    path=request.path,
+                    rule_id=redactor.text(request.rule_id) if request.rule_id else None,
+                    path=glob_of(session.workspace.names.shown(request.path)) if request.path else None,
                     expires_at=expires,
                     origin=f"session {session.session_id}",
                 ),

@@ -31,7 +31,7 @@ def update_config(call: Call[Session], request: UpdateConfigInput) -> Configurat
         )
     session.refresh()
     with session.store.write() as writer:
-        writer.touch_project(session.project_id, session.alias, str(session.workspace.root))
+        session.enter_project(writer)
         writer.apply_suppressions(session.project_id, session.config.suppressions, session.now())
     return show_config(session, session.config)
 

@@ -25,7 +25,8 @@ import json
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -54,6 +55,11 @@ PLAIN_ASSIGNMENT = re.compile(r"^\s*(?:export\s+|ENV\s+|ARG\s+|set\s+)?([A-Za-z_
 KEY_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 TOKEN_TAIL = re.compile(r"[\w.+/=-]*", re.ASCII)
 STRIPPED = " \t=:\"'`"
+SEAM = re.compile(
+    r"""["'`](?:(?:[\s\\+.&|~()]|(?:#|//)[^\n"'`]{0,200}\n){1,200}+[A-Za-z$@]{0,2})?["'`]+|\\\n[ \t]*+"""
+    r"""|(?<=\w)["'`](?=\w)|\\x([2-7][0-9a-fA-F])|\\u\{?0{0,6}([2-7][0-9a-fA-F])\}?"""
+)
+MOST_SEAMS = 20_000  # between two literals that a program puts together; an escape is one too
 
 
 class OutOfTimeError(Exception):
@@ -93,10 +99,11 @@ class Detectors:
     def spans(self, line: str, name: str, lock: bool) -> Iterator[tuple[str, int, int]]:
         """Every (kind, start, end) in a line, counted from 0."""
         keyword = self.keyword_by_type.get(self.file_type(name), self.keyword_default)
-        for offset in range(0, max(len(line), 1), PIECE):
-            piece = line[offset : offset + PIECE + OVERLAP]
-            for kind, start, end in self._piece(piece, keyword, lock):
-                yield kind, offset + start, offset + end
+        return in_pieces(line, lambda piece: self._piece(piece, keyword, lock))
+
+    def pattern_spans(self, line: str) -> Iterator[tuple[str, int, int]]:
+        """The same of the expressions that know a secret by its own form."""
+        return in_pieces(line, self._pattern_spans)
 
     def _piece(self, line: str, keyword: Any, lock: bool) -> Iterator[tuple[str, int, int]]:
         yield from self._pattern_spans(line)
@@ -138,6 +145,13 @@ class Detectors:
         return bool(self.sequential(value) or self.templated(value)) or not re.search(r"[A-Za-z]|\d{6}", value)
 
 
+def in_pieces(line: str, look: Callable[[str], Iterator[tuple[str, int, int]]]) -> Iterator[tuple[str, int, int]]:
+    """What a look finds in each piece of a line, counted from the line's start."""
+    for offset in range(0, max(len(line), 1), PIECE):
+        for kind, start, end in look(line[offset : offset + PIECE + OVERLAP]):
+            yield kind, offset + start, offset + end
+
+
 def secret_span(match: re.Match[str]) -> tuple[int, int]:
     """A group is the secret only where it is not merely a prefix; blanks and quotes round a match are none of
     it."""
@@ -167,6 +181,7 @@ class Scan:
         self.lock = bool(entry["lock"])
         self.shell = bool(entry["shell"])
         self.found: Found = set()
+        self.joined: list[tuple[int, int, int, int, str]] = []  # first line, start, last line, end, kind
         self.notes: list[str] = []
 
     def run(self) -> None:
@@ -180,12 +195,39 @@ class Scan:
             if len(self.found) > HITS_PER_FILE:
                 self.notes.append(f"more than {HITS_PER_FILE} hits")
                 return
+        self.add_joined()
         for offset, part in self.parts():
             for number, line in enumerate(self.transformed(part, False)):
                 self.add_transformed(offset + number, line)
         if self.detectors.file_type(self.name) is self.detectors.other_type:
             for number, line in enumerate(self.transformed(self.text, True)):
                 self.add_transformed(number, line)
+
+    def add_joined(self) -> None:
+        """What the expressions find across the seams of the text as a program puts it together."""
+        seams = list(itertools.islice(SEAM.finditer(self.text), MOST_SEAMS + 1))
+        self.notes += [f"more than {MOST_SEAMS} seams between literals"] if len(seams) > MOST_SEAMS else []
+        pieces, starts = [""], list[int]()  # starts of what follows each seam, in the joined text
+        last = length = offset = 0
+        for seam in seams:
+            code = int(seam[1] or seam[2] or "0", 16)
+            pieces.append(self.text[last : seam.start()] + (chr(code) if code > 32 else seam[0] if code else ""))
+            length += len(pieces[-1])
+            starts.append(length)
+            last = seam.end()
+        for line in "".join([*pieces, self.text[last:]]).split("\n") if seams else ():
+            first, stop = bisect_left(starts, offset), bisect_right(starts, offset + len(line))
+            if first < stop:
+                for kind, start, end in self.detectors.pattern_spans(line):
+                    begin, crossed = bisect_right(starts, offset + start), bisect_left(starts, offset + end)
+                    if begin < crossed:
+                        base = offset + start - starts[begin - 1] + seams[begin - 1].end() if begin else offset + start
+                        there = offset + end - starts[crossed - 1] + seams[crossed - 1].end()
+                        self.joined.append((*self.place(base), *self.place(there), kind))
+            offset += len(line) + 1
+
+    def place(self, offset: int) -> tuple[int, int]:  # line and column from 0
+        return self.text.count("\n", 0, offset), offset - self.text.rfind("\n", 0, offset) - 1
 
     def parts(self) -> list[tuple[int, str]]:
         """The documents of a YAML file, since the transformer gives up on more than one; else the file."""
@@ -302,6 +344,10 @@ def answer_file(detectors: Detectors, entry: dict[str, Any], seconds: float) -> 
         except (MemoryError, RecursionError) as error:
             scan.notes.append(type(error).__name__)
         hits = folded(scan.found, scan.lines)
+        taken = {(hit[0], number) for hit in hits for number in range(hit[1], hit[4] + 1)}
+        for first, start, last, stop, kind in scan.joined[:HITS_PER_FILE]:
+            if taken.isdisjoint((kind, number) for number in range(first + 1, last + 2)):
+                hits.append([kind, first + 1, start + 1, stop + 1, last + 1, []])
     except Exception as error:
         return {"state": "failed", "detail": type(error).__name__, "hits": []}
     return {"state": "partial" if scan.notes else "done", "detail": "; ".join(scan.notes), "hits": hits}

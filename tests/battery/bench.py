@@ -17,9 +17,11 @@ from appsecgate.session import Control, Session
 from appsecgate.verify import VerifyResult, check_claim, verify_claims
 from tests.battery.arrival_entries import arrival_entries
 from tests.battery.code_entries import code_entries
+from tests.battery.disguise_entries import disguise_entries
 from tests.battery.entry import Entry
 from tests.battery.iac_entries import iac_entries
 from tests.battery.sca_entries import sca_entries
+from tests.battery.secret_disguise_entries import secret_disguise_entries
 from tests.battery.secret_entries import secret_entries
 from tests.support import OSV_EXAMPLES, PACKAGE, link_scanners, options, run_cli
 
@@ -45,7 +47,8 @@ class Outcome:
 
 
 def all_entries() -> list[Entry]:
-    entries = [*code_entries(), *arrival_entries(), *secret_entries(), *iac_entries(), *sca_entries()]
+    code = [*code_entries(), *disguise_entries(), *arrival_entries()]
+    entries = [*code, *secret_entries(), *secret_disguise_entries(), *iac_entries(), *sca_entries()]
     names = [entry.name for entry in entries]
     assert len(set(names)) == len(names), "two entries have one name"
     return entries

@@ -19,7 +19,7 @@ class Entry:
     name: str
     """Unique; also the name of the directory that the files are in. ``@`` in texts stands for it."""
     case: str
-    """The kind of edit: V1 to V13, or ``honest``."""
+    """The kind of edit: V1 to V13, V14 (spelled in another way), V15 (a value in another form), or ``honest``."""
     scanner: Scanner
     dialect: str
     title: str

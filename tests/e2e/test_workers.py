@@ -1,9 +1,11 @@
 """A server with resident workers: its answers are those of the command line, and nothing of it stays behind."""
 
+import contextlib
 import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 import unittest
 from collections.abc import Callable
@@ -91,6 +93,61 @@ class WorkersTest(ScannerCase):
                 self.assertTrue(soon(lambda: not alive(workers), 10))  # noqa: B023
                 if end != "SIGKILL":
                     self.assertEqual(list(self.temporary.iterdir()), [])
+
+    def workers_while(self, client: McpClient, work: Callable[[], object]) -> set[str]:
+        """The worker programs that ran at any moment of the work and for a while afterwards."""
+        seen: set[str] = set()
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(0.01):
+                with contextlib.suppress(OSError):  # whoever ends meanwhile
+                    for pid in children_of(client.process.pid):
+                        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+                        seen.update(Path(word).name for word in words if word.endswith(("/zygote.py", "/keeper.py")))
+
+        watching = threading.Thread(target=watch)
+        watching.start()
+        try:
+            work()
+            time.sleep(2)
+        finally:
+            ended.set()
+            watching.join()
+        return seen
+
+    def test_switched_off_there_is_none_at_any_time_and_the_answers_are_the_same(self) -> None:
+        found: dict[str, set[tuple[str, int]]] = {}
+        for setting in ("true", "false"):
+            with self.subTest(setting), mcp_client(
+                PACKAGE, self.project, self.data, APPSECGATE_LIMITS_WORKERS=setting
+            ) as client:
+                seen = self.workers_while(client, lambda: found.update({setting: self.look(client, 0)}))  # noqa: B023
+                self.assertEqual(bool(seen), setting == "true", seen)
+                row = next(row for row in client.call("get_config")["settings"] if row["key"] == "limits.workers")
+                self.assertEqual((row["value"], row["origin"]), (setting == "true", "environment"))
+        self.assertEqual(found["true"], found["false"])
+
+    def test_a_person_can_switch_them_off_and_on_while_a_server_runs(self) -> None:
+        with mcp_client(PACKAGE, self.project, self.data) as client:
+            first = self.look(client, 0)
+            self.warm(client)
+            settings = self.data / "config.toml"
+            settings.write_text("limits.workers = false\n")
+            client.call("get_config")
+            self.assertEqual(children_of(client.process.pid), [])
+            self.assertEqual(self.workers_while(client, lambda: self.assertEqual(self.look(client, 1), first)), set())
+            settings.unlink()
+            self.assertEqual(self.look(client, 2), first)
+            self.warm(client)
+
+    def test_the_repository_and_the_agent_cannot_switch_them(self) -> None:
+        self.write(".appsecgate.toml", "limits.workers = false\n")
+        with mcp_client(PACKAGE, self.project, self.data) as client:
+            self.assertIn("limits.workers", client.refusal("update_config", patch={"limits.workers": False}))
+            self.assertIn("limits.workers", str(client.call("get_config")["problems"]))
+            self.look(client, 0)
+            self.warm(client)
 
     def test_there_is_no_worker_before_the_first_scan(self) -> None:
         with mcp_client(PACKAGE, self.project, self.data) as client:

@@ -41,7 +41,14 @@ def honest(samples: bool = True) -> dict[str, Any]:
         for number, line in enumerate(Path(path).read_text().split("\n"), 1):
             if "eval(" in line:
                 results.append(result("python-eval", path, number))
-    return {"version": "0", "results": results, "errors": [], "paths": {"scanned": paths}, "skipped_rules": []}
+    return {
+        "version": "0",
+        "results": results,
+        "errors": [],
+        "paths": {"scanned": paths},
+        "time": {"fixpoint_timeouts": []},
+        "skipped_rules": [],
+    }
 
 
 def say(report: object) -> None:

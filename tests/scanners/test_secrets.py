@@ -1,6 +1,7 @@
 """The detect-secrets adapter and its worker: what the command line stays silent about is found."""
 
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -134,6 +135,28 @@ class RealSecretsTest(StageCase):
                 self.assertEqual(hits, [("a.py", 1, rule, first), ("a.py", 1, rule, second)])
         hits = self.found({"a.py": f'password = "{WORD}"; db_password = "{WORD}x"\n'})
         self.assertEqual([text for *_, text in hits], [WORD, WORD + "x"])
+
+    def test_a_secret_in_parts_is_a_hit_from_its_first_part_to_its_last(self) -> None:
+        for name, text in {
+            "plus.js": f'x = "{AWS[:4]}" + "{AWS[4:]}";\n',
+            "lines.py": f'x = ("{AWS[:4]}"  # one\n  "{AWS[4:9]}"\n  f"{AWS[9:]}")\n',
+            "dots.php": f"<?php $x = '{AWS[:4]}' .\n  '{AWS[4:]}';\n",
+            "escape.py": f'x = "\\x41{AWS[1:]}"\n',
+            "continued.yaml": f'x: "{AWS[:9]}\\\n  {AWS[9:]}"\n',
+            "words.sh": f"X={AWS[:9]}'{AWS[9:]}'\n",
+            "token.go": f'var x = "{GITHUB[:3]}" +\n\t"{GITHUB[3:]}"\n',
+            "key.py": f'x = "{KEY_START[:14]}" "{KEY_START[14:]}" + body\n',
+        }.items():
+            with self.subTest(name):
+                [hit] = self.find({name: "a = 1\n" + text}).hits
+                self.assertEqual((hit.line_start, hit.line_end), (2, text.count("\n") + 1))
+                self.assertIn(hit.rule_id, ("aws-access-key", "github-token", "private-key"))
+                joined = re.sub(r"""["'`]?(?:[\s.+\\]|# one)*f?["'`]|\\\s+""", "", self.cut(hit)).replace("\\x41", "A")
+                self.assertIn(joined, (AWS, GITHUB, KEY_START.strip("-")))
+
+    def test_literals_beside_one_another_are_no_secret_by_chance(self) -> None:
+        text = 'x = ["AKIA", "QWERTYUIOPASDFGH"]\ny = "a" + b + "c"\nz = "abc" "def"\n<a b="ghp_" c="d">\n'
+        self.assertEqual(self.found({"a.py": text, "a.html": text}), [])
 
     def test_one_secret_in_two_places_is_two_hits(self) -> None:
         hits = self.found({"a.py": f'x = "{GITHUB}"\ny = "{GITHUB}"\n'})

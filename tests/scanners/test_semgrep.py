@@ -156,6 +156,30 @@ class RealSemgrepTest(StageCase):
         self.assertEqual([self.cut(hit) for hit in run.hits], ["eval(y)", "eval(a)", "eval(\n  a,\n)"])
         self.assertEqual((run.hits[0].col_start, run.hits[0].col_end), (16, 23))
 
+    def test_a_disguised_name_is_found_where_it_stands(self) -> None:
+        wide = "".join(chr(0xFEE0 + ord(char)) for char in "eval")
+        for path, text, cut in (
+            ("a.py", f"é = 1; {wide}(y)\n", f"{wide}(y)"),
+            ("a.js", "é;\n\\u0065val(y);\n", "\\u0065val(y)"),
+            ("a.c", "void f(char *x) {\n  ge\\\nts(x);\n}\n", "ge\\\nts(x)"),
+            ("A.java", "class A { void f(String x) {\n// \\u000a Runtime.getRuntime().exec(x);\n} }\n", "Runtime.getRuntime().exec(x)"),
+            ("a.sh", 'e"va"l "$1"\n', 'e"va"l "$1"'),
+            ("page.html", "<p>é</p>é<script>\n\\u0065val(y);</script>é\n", "\\u0065val(y)"),
+        ):
+            with self.subTest(path):
+                run = self.scan(builtin_adapter(), self.tool, {path: text})
+                self.assertEqual([self.cut(hit) for hit in run.hits], [cut])
+                self.assertEqual([hit.respelled != "" for hit in run.hits], [True])
+                self.assertIs(evidence_of(run, path).state, EvidenceState.APPLIED)
+
+    def test_what_is_written_plainly_beside_a_disguise_is_one_hit(self) -> None:
+        run = self.scan(builtin_adapter(), self.tool, {"a.py": 'eval(a); s = "\\x41"; eval(b)\neval(c)\n'})
+        self.assertEqual([self.cut(hit) for hit in run.hits], ["eval(a)", "eval(b)", "eval(c)"])
+
+    def test_a_disguise_that_does_not_parse_is_never_clean(self) -> None:
+        run = self.scan(builtin_adapter(), self.tool, {"a.js": "\\u0065val(y;\nfunction (\n"})
+        self.assertIs(evidence_of(run, "a.js").state, EvidenceState.NOT_VERIFIED)
+
     def test_inline_suppressions_are_reported_and_lookalikes_are_not_taken_for_one(self) -> None:
         text = (
             "eval(a)  # nosemgrep\n"
@@ -253,6 +277,21 @@ class RealSemgrepTest(StageCase):
         run = self.scan(builtin_adapter(), self.tool, {"a.py": BAD * 500})
         self.assertEqual(len(run.hits), 500)
         self.assertLess(time.monotonic() - begun, 20)
+
+    def test_a_hundred_tainted_variables_in_front_hide_nothing(self) -> None:
+        before = "".join(f"    v{n} = request.args.get('a{n}')\n" for n in range(300))
+        text = f"from flask import request\ndef f():\n{before}    p = request.args.get('p')\n    open(p)\n"
+        run = self.scan(builtin_adapter(), self.tool, {"a.py": text})
+        self.assertEqual(places(run), [("a.py", "python-path-traversal", 304)])
+
+    def test_a_function_that_taint_analysis_gives_up_on_is_not_clean(self) -> None:
+        many = "".join(f"    if x > {n}:\n        y = y + request.args.get('a{n}')\n" for n in range(2000))
+        text = f"from flask import request\ndef f(x):\n    y = ''\n{many}    open(y)\n"
+        run = self.scan(builtin_adapter(), self.tool, {"a.py": text, "b.py": BAD})
+        entry = evidence_of(run, "a.py")
+        self.assertEqual((entry.state, entry.reason), (EvidenceState.NOT_VERIFIED, EvidenceReason.PARTIAL))
+        self.assertRegex(entry.detail, "given up|Timeout")
+        self.assertIs(evidence_of(run, "b.py").state, EvidenceState.APPLIED)
 
     def test_an_alias_bomb_ends_at_the_memory_limit_and_takes_nobody_along(self) -> None:
         bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(

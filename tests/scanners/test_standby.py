@@ -114,6 +114,16 @@ class StandbyTest(StandbyCase):
             self.assertEqual(self.pool.answers, number)
             self.assertTrue(soon(lambda: bool(self.waiting())))
 
+    def test_switched_off_none_waits_any_more(self) -> None:
+        tool = self.ready("honest")
+        pid = self.waiting()[-1]._resident.child.pid
+        self.pool.switch(on=False)
+        self.assertFalse(Path(f"/proc/{pid}").exists())
+        for _ in range(2):
+            self.assertEqual(places(self.run_core(tool, self.pool)), [("src/a.py", "python-eval", 1)])
+        time.sleep(0.3)
+        self.assertEqual((self.pool.answers, self.waiting()), (0, []))
+
     def test_the_first_run_waits_for_nobody(self) -> None:
         tool = self.fake_core("honest")
         self.assertEqual(places(self.run_core(tool, self.pool)), [("src/a.py", "python-eval", 1)])

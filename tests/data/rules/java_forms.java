@@ -99,4 +99,20 @@ class S {
     // ok: java-weak-cipher
     Cipher.getInstance("AES/GCM/NoPadding");
   }
+
+    void qualified(String command) throws Exception {
+        // ruleid: java-weak-hash
+        java.security.MessageDigest.getInstance("MD5");
+        // ok: java-weak-hash
+        java.security.MessageDigest.getInstance("SHA-256");
+        // ruleid: java-weak-cipher
+        javax.crypto.Cipher.getInstance("DES");
+        // ruleid: java-command-injection
+        java.lang.Runtime.getRuntime().exec(command);
+        java.lang.Runtime runtime = java.lang.Runtime.getRuntime();
+        // ruleid: java-command-injection
+        runtime.exec(command);
+        // ruleid: java-command-injection
+        new java.lang.ProcessBuilder("sh", "-c", command).start();
+    }
 }

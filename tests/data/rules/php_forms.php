@@ -74,3 +74,17 @@ function sqls($db, $n, $ns) {
   $db->query("SELECT " . "1");
 }
 function later($n) { return sprintf("SELECT '%s'", $n); }
+
+function run_in_other_forms($x) {
+    // ruleid: php-command-injection
+    $a = `ls $x`;
+    // ruleid: php-command-injection
+    $b = `ls {$x["a"]}`;
+    // ruleid: php-command-injection
+    "system"($x);
+    $q = escapeshellarg($x);
+    // ok: php-command-injection
+    $c = `ls $q`;
+    // ok: php-command-injection
+    $d = `ls`;
+}

@@ -285,3 +285,12 @@ def tl(u, flag, ca_bundle, s):
     requests.get(u, verify=yes)
     # ok: python-tls-verification-off
     requests.get(u)
+
+
+def imported_where_it_is_used(command):
+    # ruleid: python-os-command
+    __import__("os").system(command)
+    # ruleid: python-os-command
+    importlib.import_module("os").popen(command)
+    # ok: python-os-command
+    __import__("os").system("ls")

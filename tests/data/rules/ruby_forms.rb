@@ -94,3 +94,14 @@ def sqls(n, ns, db)
   # ok: ruby-weak-hash
   OpenSSL::Digest.new("SHA256")
 end
+
+def send_in_other_forms(code, object)
+  # ruleid: ruby-eval
+  send("eval", code)
+  # ruleid: ruby-eval
+  object.public_send("instance_eval", code)
+  # ruleid: ruby-eval
+  __send__(:eval, code)
+  # ok: ruby-eval
+  send("eval", "1 + 1")
+end
