@@ -34847,6 +34847,8 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+_PROJECT_COLUMN = "project_id"
+_FINDINGS_VIEW = "v_findings"
 _COLUMN_SQL = {
     ColumnType.TEXT: "TEXT",
     ColumnType.TIMESTAMP: "TEXT",
@@ -34878,6 +34880,8 @@ class ViewCopy:
         self.denials = Denials()
         self._views: dict[str, int] = {}
         """View → rows."""
+        self._columns: dict[str, frozenset[str]] = {}
+        """View → which of its columns are there."""
         self._indexes: set[tuple[str, tuple[str, ...]]] = set()
         self._named_here: frozenset[str] = frozenset()
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, uri=True)
@@ -34899,32 +34903,55 @@ class ViewCopy:
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
 
-    def load(self, names: Sequence[str]) -> None:
-        """Copy these views, unless they are there. Raises sqlite3.Error, MemoryError."""
-        missing = [name for name in names if name not in self._views]
+    def load(self, names: Sequence[str], columns: Collection[str] | None = None) -> None:
+        """Copy these views, unless they are there. Raises sqlite3.Error, MemoryError.
+
+        ``columns``: names that a query can mean; columns with other names may be left out. Without: all. A view
+        that a second query wants more of is copied whole.
+        """
+        missing = {name: wanted for name in names if (wanted := self._still_wanted(name, columns))}
         if not missing:
             return
         self._unlock()
+        self._indexes = {key for key in self._indexes if key[0] not in missing}
         self._db.execute("ATTACH ? AS ledger", (read_only_uri(self._ledger),))
         try:
             retry_while_busy(lambda: self._db.execute("BEGIN"))
-            counts = {name: self._copy(public_view(name)) for name in missing}
+            counts = {name: self._copy(public_view(name), wanted) for name, wanted in missing.items()}
             self._db.execute("COMMIT")
             self._views |= counts
+            self._columns |= missing
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._db.execute("DETACH ledger")
 
-    def _copy(self, view: PublicView) -> int:
+    def _still_wanted(self, name: str, columns: Collection[str] | None) -> frozenset[str]:
+        """The columns with which to copy a view; none where the copy at hand will do."""
+        every = frozenset(column.name for column in public_view(name).columns)
+        wanted = every if columns is None else every & frozenset(columns) or frozenset({_PROJECT_COLUMN})
+        if name not in self._views:
+            return wanted
+        return frozenset() if wanted <= self._columns[name] else every
+
+    def _copy(self, view: PublicView, wanted: Collection[str]) -> int:
         """How many rows there are."""
-        columns = ", ".join(f"{column.name} {_COLUMN_SQL[column.type]}" for column in view.columns)
-        names = ", ".join(column.name for column in view.columns)
+        kept = [column for column in view.columns if column.name in wanted]
+        columns = ", ".join(f"{column.name} {_COLUMN_SQL[column.type]}" for column in kept)
+        names = ", ".join(column.name for column in kept)
+        self._db.execute(f"DROP TABLE IF EXISTS main.{view.name}")
         self._db.execute(f"CREATE TABLE main.{view.name} ({columns})")
+        walk = "+" if view.name == _FINDINGS_VIEW and self._has_most_findings() else ""
         return self._db.execute(
-            f"INSERT INTO main.{view.name} SELECT {names} FROM ledger.{view.name} WHERE project_id = ?",
+            f"INSERT INTO main.{view.name} SELECT {names} FROM ledger.{view.name} WHERE {walk}project_id = ?",
             (self._project_id,),
         ).rowcount
+
+    def _has_most_findings(self) -> bool:
+        """Whether a walk through all findings is shorter than one along an index, which jumps to each row."""
+        sql = "SELECT (SELECT count(*) FROM ledger.findings WHERE project_id = ?) * 4, count(*) FROM ledger.findings"
+        own, whole = self._db.execute(sql, (self._project_id,)).fetchone()
+        return int(own) > int(whole)
 
     def index(self, view: str, columns: tuple[str, ...]) -> None:
         """Order a loaded view by these of its columns: what groups by them then walks, and need not sort.
@@ -34939,7 +34966,7 @@ class ViewCopy:
         self._indexes.add(key)
         self._unlock()
         with contextlib.suppress(sqlite3.Error, MemoryError):
-            self._db.execute(f"CREATE INDEX i{len(self._indexes)} ON {view} ({', '.join(columns)})")
+            self._db.execute(f"CREATE INDEX i_{'_'.join((view, *columns))} ON {view} ({', '.join(columns)})")
 
     def execute(
         self, sql: str, values: Sequence[SqlValue] | dict[str, SqlValue], named_here: frozenset[str]
@@ -36007,6 +36034,16 @@ def grouped_by(sql: str, names: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word in names))
 
 
+_NAMES_NO_COLUMN = re.compile(r"\*|\bnatural\b|\bin (?:\w+ \. )?[\"`\[]?v_")
+"""In a query's tokens: ``*``, a NATURAL JOIN, ``IN v_view`` mean columns without naming them."""
+
+
+def columns_meant(sql: str) -> frozenset[str] | None:
+    """Words of the text, in lower case: no column with another name is in use. None: any column may be."""
+    text = " ".join(token.lower() for _, token in _sql_tokens(sql)).replace("count ( * )", "count")
+    return None if _NAMES_NO_COLUMN.search(text) else frozenset(re.findall(r"\w+", text))
+
+
 # ==================================================================================================
 # appsecgate/store/suppressions.py
 # ==================================================================================================
@@ -36790,7 +36827,7 @@ def _load(copy: ViewCopy, sql: str) -> None:
     """Copy the views that the text names. Trouble with the ledger itself is a StorageError."""
     names = named_in(sql, tuple(public_views()))
     try:
-        copy.load(names)
+        copy.load(names, columns_meant(sql))
     except sqlite3.Error as error:
         if _error_name(error) in ("SQLITE_INTERRUPT", *_NO_ROOM):
             raise

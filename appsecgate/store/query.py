@@ -16,7 +16,7 @@ from appsecgate.store.database import storage_error
 from appsecgate.store.public_views import public_view, public_views
 from appsecgate.store.rows import SqlValue, utc_text
 from appsecgate.store.sandbox import QUERY_FUNCTIONS, QUERY_TIMEOUT_S, VALUE_LIMIT_BYTES, Denials, ViewCopy
-from appsecgate.store.sql_text import SqlShape, grouped_by, named_in, sql_shape
+from appsecgate.store.sql_text import SqlShape, columns_meant, grouped_by, named_in, sql_shape
 
 MAX_SQL_CHARS = 20_000
 ROWS_BY_DEFAULT = 1_000
@@ -175,7 +175,7 @@ def _load(copy: ViewCopy, sql: str) -> None:
     """Copy the views that the text names. Trouble with the ledger itself is a StorageError."""
     names = named_in(sql, tuple(public_views()))
     try:
-        copy.load(names)
+        copy.load(names, columns_meant(sql))
     except sqlite3.Error as error:
         if _error_name(error) in ("SQLITE_INTERRUPT", *_NO_ROOM):
             raise

@@ -104,3 +104,13 @@ def grouped_by(sql: str, names: Collection[str]) -> tuple[str, ...]:
     if "distinct" not in words and ("group", "by") not in itertools.pairwise(words):
         return ()
     return tuple(dict.fromkeys(word for word in words if word in names))
+
+
+_NAMES_NO_COLUMN = re.compile(r"\*|\bnatural\b|\bin (?:\w+ \. )?[\"`\[]?v_")
+"""In a query's tokens: ``*``, a NATURAL JOIN, ``IN v_view`` mean columns without naming them."""
+
+
+def columns_meant(sql: str) -> frozenset[str] | None:
+    """Words of the text, in lower case: no column with another name is in use. None: any column may be."""
+    text = " ".join(token.lower() for _, token in _sql_tokens(sql)).replace("count ( * )", "count")
+    return None if _NAMES_NO_COLUMN.search(text) else frozenset(re.findall(r"\w+", text))

@@ -4,7 +4,7 @@ import unittest
 
 from appsecgate.model import Severity
 from appsecgate.store.sandbox import INDEX_COLUMNS, INDEXED_ROWS, INDEXES, ViewCopy
-from appsecgate.store.sql_text import grouped_by
+from appsecgate.store.sql_text import columns_meant, grouped_by
 from tests.store.asking import AskingCase
 from tests.store.ledger import PROJECT, make_finding
 
@@ -28,6 +28,34 @@ class GroupedByTest(unittest.TestCase):
         for sql, wanted in cases.items():
             with self.subTest(sql):
                 self.assertEqual(grouped_by(sql, NAMES), wanted)
+
+
+class ColumnsMeantTest(unittest.TestCase):
+    def test_a_query_that_may_mean_any_column_is_known(self) -> None:
+        for sql in (
+            "SELECT * FROM v_findings",
+            "SELECT f.* FROM v_findings f",
+            "SELECT severity FROM v_findings NATURAL JOIN v_attempts",
+            "SELECT 1 WHERE 'x' IN v_findings",
+            "SELECT 1 WHERE 'x' IN \"v_findings\"",
+            "SELECT 1 WHERE 'x' in main.v_findings",
+            "SELECT count(* ) , 2 * line_start FROM v_findings",
+        ):
+            with self.subTest(sql):
+                self.assertIsNone(columns_meant(sql))
+
+    def test_else_it_means_what_it_names_however_that_is_written(self) -> None:
+        for sql in (
+            "SELECT severity, count(*) FROM v_findings GROUP BY 1",
+            "SELECT [Severity], COUNT( /* x */ * ) FROM v_findings",
+            "SELECT `severity` FROM v_findings WHERE severity IN ('high')",
+            'SELECT v_findings."severity" FROM v_findings -- *',
+        ):
+            with self.subTest(sql):
+                meant = columns_meant(sql)
+                assert meant is not None
+                self.assertIn("severity", meant)
+                self.assertNotIn("message", meant)
 
 
 class OrderedCopyTest(AskingCase):
@@ -88,6 +116,32 @@ class OrderedCopyTest(AskingCase):
         self.assertEqual(first.rows, again.rows)
         self.assertEqual(dict(first.rows)["low"], INDEXED_ROWS.start // 5)  # type: ignore[arg-type, index]
         self.assertIn("cannot be read", str(self.refusal("SELECT name FROM sqlite_schema")))
+
+    def test_a_copy_of_some_columns_answers_as_one_of_all(self) -> None:
+        for order in (1, -1):
+            some, every = ViewCopy(self.store.path, PROJECT), self.copy()
+            self.addCleanup(some.close)
+            some.start_clock()
+            for sql in (
+                "SELECT count(*) FROM v_findings",
+                "SELECT severity, count(*) FROM v_findings GROUP BY severity ORDER BY 1",
+                "SELECT file_path, max(line_start) FROM v_findings GROUP BY file_path ORDER BY 1",
+                "SELECT f.rule_id, s.* FROM v_findings f, v_summary s ORDER BY 1, 2 LIMIT 7",
+                "SELECT * FROM v_findings ORDER BY logical_id LIMIT 20",
+                "SELECT count(*) FROM v_findings a JOIN v_findings b USING (logical_id)",
+            )[::order]:
+                with self.subTest(sql, order=order):
+                    some.load([name for name in ("v_findings", "v_summary") if name in sql], columns_meant(sql))
+                    some.index("v_findings", grouped_by(sql, NAMES))
+                    answers = [copy.execute(sql, [], frozenset()).fetchall() for copy in (some, every)]
+                    self.assertEqual(*answers)
+
+    def test_one_project_among_many_is_found_by_its_index(self) -> None:
+        copy = ViewCopy(self.store.path, "f" * 16)
+        self.addCleanup(copy.close)
+        copy.start_clock()
+        copy.load(["v_findings"])
+        self.assertEqual(copy.execute("SELECT count(*) FROM v_findings", [], frozenset()).fetchall(), [(0,)])
 
 
 if __name__ == "__main__":
