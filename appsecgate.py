@@ -40,6 +40,7 @@ Parts, in the order in which they stand here:
     appsecgate/spelling_forms.py
     appsecgate/spelling.py
     appsecgate/typed_cli.py
+    appsecgate/verify_forms.py
     appsecgate/views.py
     appsecgate/workspace_aside.py
     appsecgate/workspace_arrivals.py
@@ -62,6 +63,7 @@ Parts, in the order in which they stand here:
     appsecgate/identity/evidence.py
     appsecgate/identity/scopes.py
     appsecgate/identity/matching.py
+    appsecgate/redact/escapes.py
     appsecgate/redact/joined.py
     appsecgate/redact/kinds.py
     appsecgate/redact/cleaning.py
@@ -71,9 +73,10 @@ Parts, in the order in which they stand here:
     appsecgate/redact/names.py
     appsecgate/redact/assignments.py
     appsecgate/redact/connections.py
-    appsecgate/redact/known.py
     appsecgate/redact/locate.py
+    appsecgate/redact/known.py
     appsecgate/redact/patterns.py
+    appsecgate/redact/joined_tokens.py
     appsecgate/redact/redactor.py
     appsecgate/verify_secret.py
     appsecgate/redact/seal.py
@@ -89,12 +92,6 @@ Parts, in the order in which they stand here:
     appsecgate/scanners/report_json.py
     appsecgate/scanners/advisory_responder.py
     appsecgate/scanners/checkov.py
-    appsecgate/scanners/requirements.py
-    appsecgate/scanners/lockfiles.py
-    appsecgate/scanners/pyproject.py
-    appsecgate/scanners/manifests.py
-    appsecgate/context_packages.py
-    appsecgate/scanners/pip_audit.py
     appsecgate/scanners/semgrep_rules.py
     appsecgate/scanners/stage.py
     appsecgate/setup.py
@@ -102,9 +99,16 @@ Parts, in the order in which they stand here:
     appsecgate/scanners/secrets.py
     appsecgate/scanners/semgrep_report.py
     appsecgate/scanners/semgrep.py
-    appsecgate/scanners/registry.py
     appsecgate/scanners/semgrep_syntax.py
     appsecgate/scanners/standby.py
+    appsecgate/scanners/told_names.py
+    appsecgate/scanners/requirements.py
+    appsecgate/scanners/lockfiles.py
+    appsecgate/scanners/pyproject.py
+    appsecgate/scanners/manifests.py
+    appsecgate/context_packages.py
+    appsecgate/scanners/pip_audit.py
+    appsecgate/scanners/registry.py
     appsecgate/scanners/zygote.py
     appsecgate/scanners/pool.py
     appsecgate/scanners/runner.py
@@ -7410,188 +7414,192 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
-         "pattern": "`...${$V}...`"
-        },
-        {
-         "pattern": "$_ + $V"
-        },
-        {
-         "pattern": "$V + $_"
-        },
-        {
-         "pattern": "$_.concat(..., $V, ...)"
-        },
-        {
-         "pattern": "[..., $V, ...].join(...)"
-        },
-        {
-         "pattern": "$_.replace($_, $V)"
-        },
-        {
-         "pattern": "$_.replaceAll($_, $V)"
-        },
-        {
-         "pattern": "util.format($_, ..., $V, ...)"
-        },
-        {
-         "patterns": [
+         "pattern-either": [
           {
-           "pattern": "$F(...)"
+           "pattern": "`...${$V}...`"
           },
           {
-           "pattern-either": [
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "$_.concat(..., $V, ...)"
+          },
+          {
+           "pattern": "[..., $V, ...].join(...)"
+          },
+          {
+           "pattern": "$_.replace($_, $V)"
+          },
+          {
+           "pattern": "$_.replaceAll($_, $V)"
+          },
+          {
+           "pattern": "util.format($_, ..., $V, ...)"
+          },
+          {
+           "patterns": [
             {
-             "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+             "pattern": "$F(...)"
             },
             {
-             "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+             "pattern-either": [
+              {
+               "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "$_.query($G, ...)"
+              },
+              {
+               "pattern": "$_.execute($G, ...)"
+              }
+             ]
             },
             {
-             "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+             "pattern-either": [
+              {
+               "pattern-inside": "const $G = `...${$V}...`;\n..."
+              },
+              {
+               "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
+              },
+              {
+               "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
+              }
+             ]
             },
             {
-             "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
-            },
-            {
-             "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+             "focus-metavariable": "$G"
             }
            ]
           }
          ]
         },
         {
-         "patterns": [
-          {
-           "pattern-either": [
-            {
-             "pattern": "$_.query($G, ...)"
-            },
-            {
-             "pattern": "$_.execute($G, ...)"
-            }
-           ]
-          },
-          {
-           "pattern-either": [
-            {
-             "pattern-inside": "const $G = `...${$V}...`;\n..."
-            },
-            {
-             "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
-            },
-            {
-             "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
-            }
-           ]
-          },
-          {
-           "focus-metavariable": "$G"
-          }
-         ]
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "parseInt(...)"
+           },
+           {
+            "pattern-not": "Number(...)"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.escape(...)"
+           },
+           {
+            "pattern-not": "$_.escapeId(...)"
+           },
+           {
+            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+           },
+           {
+            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...).slice(...)"
+           },
+           {
+            "pattern-not": "+$_"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "`...`"
+           }
+          ]
+         }
         }
        ]
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$V",
-        "patterns": [
-         {
-          "pattern": "$V"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "parseInt(...)"
-         },
-         {
-          "pattern-not": "Number(...)"
-         },
-         {
-          "pattern-not": "$_.length"
-         },
-         {
-          "pattern-not": "$_.escape(...)"
-         },
-         {
-          "pattern-not": "$_.escapeId(...)"
-         },
-         {
-          "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-         },
-         {
-          "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-         },
-         {
-          "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "\"...\".repeat(...)"
-         },
-         {
-          "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "\"...\".repeat(...).slice(...)"
-         },
-         {
-          "pattern-not": "+$_"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "`...`"
-         }
-        ]
-       }
       },
       {
        "pattern-not-inside": {
@@ -9655,23 +9663,27 @@ FILES['rules/php.json'] = r'''{
      },
      "patterns": [
       {
-       "pattern": "`...${$V}...`"
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$V",
-        "patterns": [
-         {
-          "pattern": "$V"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "escapeshellarg(...)"
+       "patterns": [
+        {
+         "pattern": "`...${$V}...`"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "escapeshellarg(...)"
+           }
+          ]
          }
-        ]
-       }
+        }
+       ]
       },
       {
        "pattern-not-inside": "$V = escapeshellarg(...);\n..."
@@ -11313,301 +11325,379 @@ FILES['rules/python.json'] = r'''{
        ]
       },
       {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern": "$CMD"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "shlex.quote(...)"
-         },
-         {
-          "pattern-not": "shlex.join(...)"
-         },
-         {
-          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "f\"...\""
-         },
-         {
-          "pattern-not": "\"...\".format(...)"
-         },
-         {
-          "pattern-not": "\"...\" % $_"
-         }
-        ]
-       }
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_($_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(command=\"...\")"
+      },
+      {
+       "pattern-not": "$_(command=shlex.quote(...))"
+      },
+      {
+       "pattern-not": "$_(command=shlex.join(...))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join(shlex.quote($_) for $_ in $_))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join([shlex.quote($_) for $_ in $_]))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join(map(shlex.quote, $_)))"
+      },
+      {
+       "pattern-not": "$_(command=$_ + $_)"
+      },
+      {
+       "pattern-not": "$_(command=f\"...\")"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".format(...))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\" % $_)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=$_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\" % $_, ...)"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
-         "patterns": [
+         "pattern-either": [
           {
-           "pattern-either": [
+           "patterns": [
             {
-             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-            },
-            {
-             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-            }
-           ]
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$F",
-            "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
-           }
-          }
-         ]
-        },
-        {
-         "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
-        }
-       ]
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$SH",
-        "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-       }
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$FLAG",
-        "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-       }
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern": "$CMD"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "shlex.quote(...)"
-         },
-         {
-          "pattern-not": "shlex.join(...)"
-         },
-         {
-          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "f\"...\""
-         },
-         {
-          "pattern-not": "\"...\".format(...)"
-         },
-         {
-          "pattern-not": "\"...\" % $_"
-         }
-        ]
-       }
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "pattern-either": [
-        {
-         "pattern": "os.system($CMD)"
-        },
-        {
-         "pattern": "os.popen($CMD, ...)"
-        },
-        {
-         "pattern": "commands.getoutput($CMD)"
-        },
-        {
-         "pattern": "pty.spawn($CMD, ...)"
-        },
-        {
-         "pattern": "posix.system($CMD)"
-        },
-        {
-         "pattern": "os.system(command=$CMD)"
-        },
-        {
-         "pattern": "os.popen(cmd=$CMD, ...)"
-        },
-        {
-         "patterns": [
-          {
-           "pattern-either": [
-            {
-             "patterns": [
+             "pattern-either": [
               {
-               "pattern-either": [
-                {
-                 "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-                },
-                {
-                 "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-                }
-               ]
+               "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
               },
               {
-               "metavariable-regex": {
-                "metavariable": "$F",
-                "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
-               }
+               "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
               }
              ]
             },
             {
-             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+             "metavariable-regex": {
+              "metavariable": "$F",
+              "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+             }
             }
            ]
           },
           {
-           "metavariable-regex": {
-            "metavariable": "$SH",
-            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-           }
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$FLAG",
-            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-           }
+           "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
           }
          ]
         },
         {
-         "pattern": "__import__(\"os\").system($CMD)"
+         "metavariable-regex": {
+          "metavariable": "$SH",
+          "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+         }
         },
         {
-         "pattern": "__import__(\"os\").popen($CMD, ...)"
-        },
-        {
-         "pattern": "importlib.import_module(\"os\").system($CMD)"
-        },
-        {
-         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
+         "metavariable-regex": {
+          "metavariable": "$FLAG",
+          "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+         }
         }
        ]
       },
       {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "f\"...{$V}...\""
-           },
-           {
-            "pattern": "$_ + $V"
-           },
-           {
-            "pattern": "$V + $_"
-           },
-           {
-            "pattern": "$_.format(..., $V, ...)"
-           },
-           {
-            "pattern": "$_.format(..., $_=$V, ...)"
-           },
-           {
-            "pattern": "$_ % $V"
-           },
-           {
-            "pattern": "$_ % (..., $V, ...)"
-           }
-          ]
-         },
-         {
-          "pattern-not-inside": "shlex.quote(...)"
-         },
-         {
-          "pattern-not-inside": "shlex.join(...)"
-         },
-         {
-          "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
-         },
-         {
-          "metavariable-pattern": {
-           "metavariable": "$V",
+       "pattern-not": "$_(..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, $_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, shlex.quote(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, shlex.join(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, $_ + $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, f\"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".format(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\" % $_, ...], ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "os.system($CMD)"
+          },
+          {
+           "pattern": "os.popen($CMD, ...)"
+          },
+          {
+           "pattern": "commands.getoutput($CMD)"
+          },
+          {
+           "pattern": "pty.spawn($CMD, ...)"
+          },
+          {
+           "pattern": "posix.system($CMD)"
+          },
+          {
+           "pattern": "os.system(command=$CMD)"
+          },
+          {
+           "pattern": "os.popen(cmd=$CMD, ...)"
+          },
+          {
            "patterns": [
             {
-             "pattern": "$V"
+             "pattern-either": [
+              {
+               "patterns": [
+                {
+                 "pattern-either": [
+                  {
+                   "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+                  },
+                  {
+                   "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+                  }
+                 ]
+                },
+                {
+                 "metavariable-regex": {
+                  "metavariable": "$F",
+                  "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+                 }
+                }
+               ]
+              },
+              {
+               "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+              }
+             ]
             },
             {
-             "pattern-not": "\"...\""
+             "metavariable-regex": {
+              "metavariable": "$SH",
+              "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+             }
             },
             {
-             "pattern-not": "shlex.quote(...)"
-            },
-            {
-             "pattern-not": "shlex.join(...)"
-            },
-            {
-             "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-            },
-            {
-             "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-            },
-            {
-             "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-            },
-            {
-             "pattern-not": "$_ + $_"
-            },
-            {
-             "pattern-not": "f\"...\""
-            },
-            {
-             "pattern-not": "\"...\".format(...)"
-            },
-            {
-             "pattern-not": "\"...\" % $_"
-            },
-            {
-             "pattern-not": "($_, ...)"
+             "metavariable-regex": {
+              "metavariable": "$FLAG",
+              "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+             }
             }
            ]
+          },
+          {
+           "pattern": "__import__(\"os\").system($CMD)"
+          },
+          {
+           "pattern": "__import__(\"os\").popen($CMD, ...)"
+          },
+          {
+           "pattern": "importlib.import_module(\"os\").system($CMD)"
+          },
+          {
+           "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
           }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "f\"...{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             },
+             {
+              "pattern": "$_.format(..., $V, ...)"
+             },
+             {
+              "pattern": "$_.format(..., $_=$V, ...)"
+             },
+             {
+              "pattern": "$_ % $V"
+             },
+             {
+              "pattern": "$_ % (..., $V, ...)"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "shlex.quote(...)"
+           },
+           {
+            "pattern-not-inside": "shlex.join(...)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "shlex.quote(...)"
+              },
+              {
+               "pattern-not": "shlex.join(...)"
+              },
+              {
+               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+              },
+              {
+               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+              },
+              {
+               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              },
+              {
+               "pattern-not": "f\"...\""
+              },
+              {
+               "pattern-not": "\"...\".format(...)"
+              },
+              {
+               "pattern-not": "\"...\" % $_"
+              },
+              {
+               "pattern-not": "($_, ...)"
+              }
+             ]
+            }
+           }
+          ]
          }
-        ]
-       }
+        }
+       ]
       },
       {
        "pattern-not-inside": {
@@ -11739,32 +11829,22 @@ FILES['rules/python.json'] = r'''{
        "pattern": "getattr(os, \"=~/^(system|popen)$/\")($CMD, ...)"
       },
       {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern": "$CMD"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "shlex.quote(...)"
-         },
-         {
-          "pattern-not": "shlex.join(...)"
-         },
-         {
-          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-         }
-        ]
-       }
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
       }
      ]
     }
@@ -12420,138 +12500,142 @@ FILES['rules/python.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
          "pattern-either": [
           {
-           "pattern": "f\"...{$V}...\""
-          },
-          {
-           "pattern": "$_ + $V"
-          },
-          {
-           "pattern": "$V + $_"
-          },
-          {
-           "pattern": "$_.format(..., $V, ...)"
-          },
-          {
-           "pattern": "$_.format(..., $_=$V, ...)"
-          },
-          {
-           "pattern": "$_ % $V"
-          },
-          {
-           "pattern": "$_ % (..., $V, ...)"
-          },
-          {
-           "pattern": "\"...\".join([..., $V, ...])"
-          },
-          {
-           "pattern": "\"...\".join((..., $V, ...))"
-          },
-          {
-           "pattern": "\"...\".join($V for $_ in $_)"
-          },
-          {
-           "pattern": "\"...\".join([$V for $_ in $_])"
-          },
-          {
-           "pattern": "$_.replace($_, $V, ...)"
-          }
-         ]
-        },
-        {
-         "patterns": [
-          {
-           "pattern": "$_.execute($G, ...)"
-          },
-          {
            "pattern-either": [
             {
-             "pattern-inside": "$G = f\"...{$V}...\"\n..."
+             "pattern": "f\"...{$V}...\""
             },
             {
-             "pattern-inside": "$G = <... $_ + $V ...>\n..."
+             "pattern": "$_ + $V"
             },
             {
-             "pattern-inside": "$G = <... $V + $_ ...>\n..."
+             "pattern": "$V + $_"
             },
             {
-             "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+             "pattern": "$_.format(..., $V, ...)"
             },
             {
-             "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+             "pattern": "$_.format(..., $_=$V, ...)"
             },
             {
-             "pattern-inside": "$G = \"...\" % $V\n..."
+             "pattern": "$_ % $V"
             },
             {
-             "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+             "pattern": "$_ % (..., $V, ...)"
+            },
+            {
+             "pattern": "\"...\".join([..., $V, ...])"
+            },
+            {
+             "pattern": "\"...\".join((..., $V, ...))"
+            },
+            {
+             "pattern": "\"...\".join($V for $_ in $_)"
+            },
+            {
+             "pattern": "\"...\".join([$V for $_ in $_])"
+            },
+            {
+             "pattern": "$_.replace($_, $V, ...)"
             }
            ]
           },
           {
-           "focus-metavariable": "$G"
+           "patterns": [
+            {
+             "pattern": "$_.execute($G, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$G = f\"...{$V}...\"\n..."
+              },
+              {
+               "pattern-inside": "$G = <... $_ + $V ...>\n..."
+              },
+              {
+               "pattern-inside": "$G = <... $V + $_ ...>\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\" % $V\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+              }
+             ]
+            },
+            {
+             "focus-metavariable": "$G"
+            }
+           ]
           }
          ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           },
+           {
+            "pattern-not": "\"...\".join($_)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "f\"...\""
+           },
+           {
+            "pattern-not": "\"...\".format(...)"
+           },
+           {
+            "pattern-not": "\"...\" % $_"
+           },
+           {
+            "pattern-not": "($_, ...)"
+           }
+          ]
+         }
         }
        ]
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$V",
-        "patterns": [
-         {
-          "pattern": "$V"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "int(...)"
-         },
-         {
-          "pattern-not": "float(...)"
-         },
-         {
-          "pattern-not": "len(...)"
-         },
-         {
-          "pattern-not": "str(int(...))"
-         },
-         {
-          "pattern-not": "str(len(...))"
-         },
-         {
-          "pattern-not": "\"...\" * $_"
-         },
-         {
-          "pattern-not": "(\"...\" * $_)[$_:$_]"
-         },
-         {
-          "pattern-not": "(\"...\" * $_).$_(...)"
-         },
-         {
-          "pattern-not": "\"...\".join($_)"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "f\"...\""
-         },
-         {
-          "pattern-not": "\"...\".format(...)"
-         },
-         {
-          "pattern-not": "\"...\" % $_"
-         },
-         {
-          "pattern-not": "($_, ...)"
-         }
-        ]
-       }
       },
       {
        "pattern-not-inside": {
@@ -19573,8 +19657,9 @@ def _form(*kinds: str, sign: str = r"\\") -> str:
     return f"{sign}(?:{'|'.join((*kinds, _ANY))})"
 
 
-_JOINED_NAME = r"(?<=\w)(?P<joined>(?:(?:\\|\?\?/)[ \t]{0,8}\n)+)(?=\w)"
-"""A name of C that goes on in the next line."""
+_JOINED_NAME = r"(?<=\w)(?P<joined>(?:\\[ \t]{0,8}\n)++)(?=\w)"
+"""A name of C that goes on in the next line, as the language joins lines before it looks for anything else. Not with
+the trigraph for the back slash, which few compilers read."""
 _C_SIGN = r"(?:\\|\?\?/)"
 _SCRIPT_FORM = _form(_HEX2, _UNICODE4, _UNICODE_BRACED, _OCTAL)
 _C_FORM = rf"{_JOINED_NAME}|{_form(_HEX_LONG, _UNICODE4, _UNICODE8, _OCTAL, sign=_C_SIGN)}"
@@ -19583,7 +19668,7 @@ ESCAPE_FORMS = {
     "python": _form(_HEX2, _UNICODE4, _UNICODE8, _OCTAL, _NAMED),
     "javascript": _SCRIPT_FORM,
     "typescript": _SCRIPT_FORM,
-    "java": _form(r"u++(?P<anywhere>[0-9a-fA-F]{4})", _OCTAL),
+    "java": _form(r"(?:u++005[cC])?" + _OCTAL, r"u++(?P<anywhere>[0-9a-fA-F]{4})"),
     "c": _C_FORM,
     "cpp": _C_FORM,
     "csharp": _form(_HEX_FOUR, _UNICODE4, _UNICODE8),
@@ -19595,15 +19680,19 @@ ESCAPE_FORMS = {
 }
 """semgrep's name of a language → its escapes. Groups ``hex_…``, ``octal``, ``name`` say what an escape stands for."""
 
-_WIDE_SIGNS = frozenset(" -./:,;=*+@!<>()&|~^?%[]#")
-_FEW_SIGNS = frozenset(" -.:,=@")
+_FEW_SIGNS = frozenset(" -.:,@")
 """Where there are regular expressions between slashes."""
 PLAIN_SIGNS = {
-    **dict.fromkeys(ESCAPE_FORMS, _WIDE_SIGNS),
+    **dict.fromkeys(ESCAPE_FORMS, frozenset(" -./:,;=+@!<()&|~^%[]")),
     **dict.fromkeys(("javascript", "typescript", "ruby"), _FEW_SIGNS),
+    "python": frozenset(" -./:,;=*+@!<>()&|~^?%[]#"),
+    "php": frozenset(" -./:,;=+@!()&|~^[]"),
     "bash": frozenset("-./+"),
 }
-"""What an escape may stand for besides letters, digits and ``_``: it ends no literal and opens no expression."""
+"""What an escape may stand for besides letters, digits and ``_``. Nobody tells here whether it stands in a literal, in
+a comment or in a regular expression; so it is nothing that could end or begin one of these: no quote, no back slash,
+no line's end, no ``*`` and ``?>`` of a comment. ``/`` is written out where neither neighbour makes a comment of it."""
+NEIGHBOURS_OF_A_SLASH = frozenset("*/\\")
 
 _IN_WORD = r"[\w./:-]*+"
 _SCRIPT_WORD = rf"{_IN_WORD}(?:\\(?:[A-Zac-eg-moqpswyz\n]|x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}){_IN_WORD})++"
@@ -19624,14 +19713,13 @@ TRIGGERS = {
 
 CSHARP_FORM = (
     r"""(?<![\w@"$'])@(?:(?P<at>[A-Za-z_]\w*+)|(?=\\[uU]))"""
-    r"""|//[^\n\x85\u2028\u2029]*+(?P<line_end>[\x85\u2028\u2029])"""
     r"""|(?<![\w@$"])@"(?P<verbatim>[\w./:-]{1,60}+)"(?!")"""
     r"""|(?<!["$])\"{3}(?P<raw>[\w./:-]{1,60}+)\"{3}(?!")"""
-    r"""|(?<=\w)(?P<invisible>[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+)(?=\w)"""
+    r"""|(?<=\w)(?P<invisible>[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++)"""
 )
-KOTLIN_FORM = r"(?:(?<=\.)|(?<=::))`(?P<member>[A-Za-z_]\w*+)`|`(?P<ticked>[A-Za-z_]\w*+)`(?=\s{0,4}\(|\.\w|::)"
+KOTLIN_FORM = r"(?:(?<=\.)|(?<=::))`(?P<member>[A-Za-z_]\w*+)`|`(?P<ticked>[A-Za-z_]\w*+)`(?=\s*+\(|\.\w|::)"
 PHP_FORM = (
-    r"(?<![\w$\\])(?P<called>\\?[A-Za-z_]\w*+)(?=\s{0,4}\()"
+    r"(?<![\w$\\])(?P<called>\\?[A-Za-z_]\w*+)(?=\s*+\()"
     r"""|(?P<quote>["'])(?P<named>[A-Za-z_\\][\w\\{}]{2,80})(?P=quote)"""
 )
 SHELL_FORM = (
@@ -19644,6 +19732,9 @@ SHELL_FORM = (
     r"(?=[\s;|&()<>`]|\Z)"
 )
 """A word of a shell that is quoted in part."""
+_SHELL_JOINED = r"|\\\n"
+SHELL_FORM_OF_A_LINE = SHELL_FORM.replace(_SHELL_JOINED, "")
+"""The same where no word goes on in the next line."""
 SHELL_PIECE = (
     r"\$'(?P<ansi>(?:[\w./+-]|\\[0-7xuU][0-9A-Fa-f]{0,8})*+)'"
     r"|\$?\"(?P<double>[\w./+-]*+)\"|'(?P<single>[\w./+-]*+)'|\\(?P<escaped>[\w./+-])|(?P<end>\\\n)"
@@ -19687,10 +19778,10 @@ PHP_NAMES = CALLABLE_NAMES | frozenset(
 # A scanner that compares characters sees none of that. So such a text is looked at a second time in its plain spelling.
 #
 # Only what the language itself makes of single characters and words is undone here, in linear time and without
-# parsing: an escape is plain where it stands for a letter, a digit or a sign that ends no literal. What is a comment or a
-# raw literal changes too, which does no harm, since the text as it stands is looked at as well.
+# parsing. What is a comment or a raw literal changes too. So nothing may be undone that would make code of a comment, or
+# a comment of code: the plain text has its literals, comments and lines where the text as it stands has them.
 
-SPELLING_VERSION = 1
+SPELLING_VERSION = 2
 """Raised with every change of what is undone here: results of before are then no answer any more."""
 
 _FORM_FEED = re.compile(r"(?<=[^\n\f])\f")
@@ -19700,6 +19791,11 @@ _ASCII_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 _SPELLING_LETTERS = frozenset("xuUN01234567")
 _ROUNDS = 3
 """One disguise may hide in another: an escape that goes on in the next line."""
+_SINGLE_ROUND = frozenset({"java"})
+"""Its escapes are translated once, wherever they stand; what they give begins no other."""
+_COMMENT_AHEAD = re.compile(r"//|/\*|(?<!\w)#")
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<(?!<)")
+_LONE_WORD = re.compile(r"[ \t]*+[\w.-]++[ \t]*+(?:\n|\Z)")
 _LONGEST_NAME = 200
 """Characters of a name that is folded; no rule knows a longer one."""
 
@@ -19762,7 +19858,7 @@ def respell(language: str, text: str) -> Respelled | None:
     """The text in the plain spelling of its language (semgrep's name); None where it is in that already, or where
     nothing is known about the language. Time grows with the text's length alone."""
     found = None
-    for _ in range(_ROUNDS):
+    for _ in range(1 if language in _SINGLE_ROUND else _ROUNDS):
         changes = tuple(_changes(language, text))
         if not changes:
             break
@@ -19819,7 +19915,8 @@ def _plain_char(match: re.Match[str], signs: frozenset[str]) -> str | None:
     try:
         if group == "anywhere":  # translated before anything else is read, whatever it is
             char = chr(int(digits, 16))
-            return {"\r": "\n"}.get(char, char) if char.isascii() and (char.isprintable() or char.isspace()) else None
+            plain = char.isascii() and (char.isprintable() or char.isspace()) and char != "\\"
+            return {"\r": "\n"}.get(char, char) if plain else None
         if group.startswith("hex"):
             char = chr(int(digits, 16))
         elif group == "octal":
@@ -19830,7 +19927,19 @@ def _plain_char(match: re.Match[str], signs: frozenset[str]) -> str | None:
             return None
     except (ValueError, OverflowError, KeyError):
         return None
+    if char == "/" and not NEIGHBOURS_OF_A_SLASH.isdisjoint(_around(match)):
+        return None
     return char if char in _ASCII_WORD or char in signs else None
+
+
+def _around(match: re.Match[str]) -> str:
+    """The characters before and after it."""
+    return match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
+
+
+def _may_join(text: str, start: int) -> bool:
+    """Whether a line that goes on is surely code: nothing before it on its line looks like a comment's beginning."""
+    return _COMMENT_AHEAD.search(text, text.rfind("\n", 0, start) + 1, start) is None
 
 
 def _escapes(language: str) -> Finder:
@@ -19850,6 +19959,8 @@ def _escapes(language: str) -> Finder:
             return
         for match in whole.finditer(text):
             if literals and match["word"] is not None:
+                if "\n" in match["word"] and not _may_join(text, match.start()):
+                    continue
                 yield match.start("word"), match.end("word"), form.sub(plain, match["word"])
             elif match.lastgroup == "joined":
                 yield match.start(), match.end(), ""
@@ -19878,13 +19989,20 @@ def _folded_names(text: str) -> Iterator[Change]:
                 yield start, end, folded
 
 
+def _ends_of_comments(text: str) -> Iterator[Change]:
+    """C#: line ends that other languages do not know, behind a comment."""
+    last = 0
+    for match in _OTHER_LINE_ENDS.finditer(text):
+        if "//" in text[max(last, text.rfind("\n", last, match.start())) : match.start()]:
+            yield match.start(), match.end(), "\n"
+        last = match.end()
+
+
 def _signed_names(text: str) -> Iterator[Change]:
     """C#: ``@name``, literals of one word in other quotes, characters that count for nothing in a name."""
     for match in _CSHARP.finditer(text):
         literal = match["verbatim"] or match["raw"]
-        if match["line_end"]:  # the comment ends here
-            yield match.end() - 1, match.end(), "\n"
-        elif literal:
+        if literal:
             yield match.start(), match.end(), f'"{literal}"'
         elif match["at"] not in CSHARP_KEYWORDS:
             yield match.start(), match.end(), match["at"] or ""
@@ -19915,8 +20033,19 @@ def _plain_in_php(match: re.Match[str]) -> str:
 
 
 def _shell_words(text: str) -> Iterator[Change]:
+    here = _HERE_DOCUMENT.search(text) is not None
     for match in _SHELL.finditer(text):
-        yield match.start(), match.end(), _SHELL_PIECE.sub(_without_quotes, match[0])
+        if "\n" not in match[0] or (_may_join(text, match.start()) and not (here and _ends_document(match))):
+            yield match.start(), match.end(), _SHELL_PIECE.sub(_without_quotes, match[0])
+            continue
+        for word in _SHELL_OF_A_LINE.finditer(text, match.start(), match.end()):
+            yield word.start(), word.end(), _SHELL_PIECE.sub(_without_quotes, word[0])
+
+
+def _ends_document(match: re.Match[str]) -> bool:
+    """Whether the last line of the word may be the word that ends a here-document."""
+    begin = match.string.rfind("\n", match.start(), match.end()) + 1
+    return _LONE_WORD.match(match.string, begin) is not None
 
 
 def _without_quotes(match: re.Match[str]) -> str:
@@ -19931,13 +20060,15 @@ _CSHARP = re.compile(CSHARP_FORM)
 _KOTLIN = re.compile(KOTLIN_FORM)
 _PHP = re.compile(PHP_FORM)
 _PHP_ESCAPE = re.compile(ESCAPE_FORMS["php"])
+_OTHER_LINE_ENDS = re.compile(r"[\x85\u2028\u2029]")
 _SHELL = re.compile(SHELL_FORM)
+_SHELL_OF_A_LINE = re.compile(SHELL_FORM_OF_A_LINE)
 _SHELL_PIECE = re.compile(SHELL_PIECE)
 _SHELL_ESCAPE = re.compile(ESCAPE_FORMS["bash"])
 _FINDERS: dict[str, tuple[Finder, ...]] = {
     **{language: (_escapes(language),) for language in ESCAPE_FORMS if language != "bash"},
     "python": (_escapes("python"), _folded_names),
-    "csharp": (_escapes("csharp"), _signed_names),
+    "csharp": (_escapes("csharp"), _signed_names, _ends_of_comments),
     "kotlin": (_escapes("kotlin"), _ticked_names),
     "php": (_escapes("php"), _functions_of_php),
     "bash": (_shell_words,),
@@ -19999,6 +20130,173 @@ def from_namespace(cls: type[RecordT], namespace: argparse.Namespace, *, name: s
         if value is not None:
             given[spec.name] = value
     return load(cls, given, name=name)
+
+
+# ==================================================================================================
+# appsecgate/verify_forms.py
+# ==================================================================================================
+# The forms in which a program may write a text other than as it stands, and how each is undone: one table.
+#
+# Everything here takes linear time and keeps lines: what is read in a form stands on the lines that it came from.
+
+MAX_NUMBERS = 20_000
+"""In a row: more are data, no text."""
+MAX_FILLED_CHARS = 2_000_000
+"""Of a text with the values of its names in their places: beyond that nobody knows."""
+
+_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+_ROT13 = str.maketrans(_UPPER + _LOWER, _UPPER[13:] + _UPPER[:13] + _LOWER[13:] + _LOWER[:13])
+_SEPARATORS = "-_ .:,/|"
+
+
+def _rotated(word: str) -> str:
+    return word.translate(_ROT13)
+
+
+_WORD_FORMS: tuple[Callable[[str], str], ...] = (
+    lambda word: word[::-1],
+    _rotated,
+    lambda word: _rotated(word)[::-1],
+    str.swapcase,
+    str.upper,
+    str.lower,
+    lambda word: word[::2],
+    lambda word: word[1::2],
+)
+
+
+def word_forms(word: str) -> Iterator[str]:
+    """What a literal may stand for as a whole: backwards, rotated, in the other case, every other sign, without what
+    separates its signs."""
+    yield from (form(word) for form in _WORD_FORMS)
+    yield from (word.replace(sign, "") for sign in _SEPARATORS if sign in word)
+
+
+def _base64(token: str) -> bytes:
+    bare = token.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
+    return base64.b64decode(bare + "=" * (-len(bare) % 4))
+
+
+def _base32(token: str) -> bytes:
+    bare = token.rstrip("=")
+    return base64.b32decode(bare + "=" * (-len(bare) % 8))
+
+
+def _base16(token: str) -> bytes:
+    return bytes.fromhex(re.sub(r"\A(?:0[xX]|[xX]['\"]?)", "", token))
+
+
+_TOKEN_FORMS: tuple[Callable[[str], bytes], ...] = (_base64, _base32, _base16, base64.b85decode, base64.a85decode)
+
+
+def token_texts(token: str) -> Iterator[str]:
+    """What a token stands for in the bases 64, 32, 16 and 85, or backwards, as far as it is text."""
+    for decode, word in itertools.product(_TOKEN_FORMS, (token, token[::-1])):
+        try:
+            data = decode(word)
+        except ValueError:
+            continue
+        if data and data.isascii():
+            yield data.decode("ascii")
+
+
+_LONG_NUMBER = re.compile(
+    r"\b(0[xX][0-9a-fA-F_]{10,8000}|0[oO][0-7_]{14,3000}|0[bB][01_]{40,9000}|[1-9][0-9_]{13,1500})[nlL]?\b"
+)
+
+
+def number_texts(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and text of every number whose bytes are text, from either end."""
+    for match in _LONG_NUMBER.finditer(text):
+        try:
+            number = int(match[1], 0)
+        except ValueError:
+            continue
+        data = number.to_bytes((number.bit_length() + 7) // 8, "big")
+        if data.isascii():
+            yield match.start(), match.end(), data.decode("ascii")
+            yield match.start(), match.end(), data[::-1].decode("ascii")
+
+
+_PREFIXED_CODE = r"0[xX](?P<b16>[0-9a-fA-F]{2,4})|0[oO](?P<b8>[0-7]{2,4})|0[bB](?P<b2>[01]{6,9})"
+_CODE_BASES = {"b16": 16, "b8": 8, "b2": 2}
+_BARE_CODES = {10: r"\d{2,3}", 16: "[0-9a-fA-F]{2}", 8: "0?[0-7]{2,3}", 2: "[01]{6,8}"}
+"""Base → a character's code in it without a prefix."""
+_CODES = {base: re.compile(rf"\b(?:{_PREFIXED_CODE}|(?P<bare>{form}))\b") for base, form in _BARE_CODES.items()}
+
+
+def code_runs(text: str) -> Iterator[tuple[list[int], str]]:
+    """Lists of characters' codes in one base: where each stands, and what they spell."""
+    for base, form in _CODES.items():
+        places: list[int] = []
+        signs: list[str] = []
+        for match in form.finditer(text):
+            group = match.lastgroup or ""
+            code = int(match[group], _CODE_BASES.get(group, base))
+            if 33 <= code <= 126:
+                places.append(match.start())
+                signs.append(chr(code))
+            elif places:
+                yield places, "".join(signs)
+                places, signs = [], []
+        if places:
+            yield places, "".join(signs)
+
+
+_QUOTED = re.compile(r"\"([^\"\n]*+)\"|'([^'\n]*+)'|`([^`\n]*+)`")
+_NAMED_LITERAL = re.compile(
+    r"""(?<![\w$])[$"']?([A-Za-z_]\w{0,60})["']?\s{0,4}(?::\s{0,4}[\w.]{1,30}\s{0,4})?(?::=|=>|=|:)[\s(]{0,6}[A-Za-z@]{0,2}"""
+    r"""["'`]([^"'`\n]{1,200})["'`]"""
+)
+_NAME_HOLE = re.compile(
+    r"%\((\w{1,60})\)s|[$#]?\{\s?([A-Za-z_]\w{0,60})(?:[!:][^{}\n]{0,20})?\s?\}|\$([A-Za-z_]\w{0,60})"
+)
+_MEMBER = re.compile(r"(?<![\w.$])\$?[A-Za-z_]\w{0,60}\[[\"']([A-Za-z_]\w{0,60})[\"']\](?!\s{0,4}=(?!=))")
+_BARE_NAME = re.compile(r"(?<![\w.\"'`$%{])\$?([A-Za-z_]\w{0,60})(?![\w\"'`(}]|\s{0,4}(?::=|=>|=(?!=)|:))")
+_ORDERED_HOLE = re.compile(r"%(?:(\d)\$)?[sdvr]|\{(\d?)(?:[!:][^{}\n]{0,20})?\}")
+_ARGUMENTS_WITHIN = 600
+"""Characters behind a template in which its arguments are looked for."""
+
+
+def filled_text(text: str) -> str | None:
+    """The text with the values of literals in the place of their names, and in the holes of templates; as many lines.
+
+    None where it would become too long.
+    """
+    values = {match[1]: match[2] for match in _NAMED_LITERAL.finditer(text)}
+    left = [MAX_FILLED_CHARS - len(text)]
+
+    def named(match: re.Match[str], quote: str = "") -> str:
+        value = values.get(match[match.lastindex or 0])
+        if value is None or left[0] < 0:
+            return match[0]
+        left[0] -= len(value)
+        return f"{quote}{value}{quote}"
+
+    if values:
+        text = _NAME_HOLE.sub(named, text)
+        for form in (_MEMBER, _BARE_NAME):
+            text = form.sub(lambda match: named(match, '"'), text)
+    text = _QUOTED.sub(lambda match: _filled_template(match, left), text)
+    return text if left[0] >= 0 else None
+
+
+def _filled_template(match: re.Match[str], left: list[int]) -> str:
+    """A literal with the literals behind it in its holes, by their number or in their order."""
+    content, quote = match[match.lastindex or 0], match[0][0]
+    if not _ORDERED_HOLE.search(content) or left[0] < 0:
+        return match[0]
+    behind = _QUOTED.finditer(match.string, match.end(), match.end() + _ARGUMENTS_WITHIN)
+    arguments = [argument[argument.lastindex or 0] for argument in behind]
+    order = iter(range(len(arguments)))
+
+    def filled(hole: re.Match[str]) -> str:
+        number = int(hole[1]) - 1 if hole[1] else int(hole[2]) if hole[2] else next(order, -1)
+        value = arguments[number] if 0 <= number < len(arguments) else hole[0]
+        left[0] -= len(value)
+        return value
+
+    return quote + _ORDERED_HOLE.sub(filled, content) + quote
 
 
 # ==================================================================================================
@@ -23104,6 +23402,11 @@ class ScopeMap:
         moved = (_shifted_span(span, lines) for span in self.spans)
         return ScopeMap([span for span in moved if span is not None], python=self.python, parsed=False)
 
+    def renamed(self, change: Callable[[str], str]) -> "ScopeMap":
+        """The same scopes under changed names: of what is written as a name the redactor decides what is kept."""
+        spans = [replace(span, key=change(span.key)) for span in self.spans]
+        return ScopeMap(spans, python=self.python, parsed=self.parsed)
+
     def to_json(self) -> str:
         """The map as a text that ``from_json`` reads: what is kept as the last good scopes."""
         spans = [[span.start, span.end, span.key] for span in self.spans]
@@ -23505,6 +23808,55 @@ def _advisory_names(found: Sequence[Finding], scopes: Mapping[str, ScopeMap]) ->
 
 
 # ==================================================================================================
+# appsecgate/redact/escapes.py
+# ==================================================================================================
+# What escapes stand for, in every language that has them: one table for all who undo them.
+
+_TWO_HEX = "[0-9a-fA-F]{2}"
+_CODE_ESCAPES: tuple[tuple[int, str], ...] = (
+    (16, rf"\\x(?:00)?({_TWO_HEX})"),
+    (16, rf"\\u+00({_TWO_HEX})"),
+    (16, rf"\\U000000({_TWO_HEX})"),
+    (16, rf"[\\`][xuU]\{{0{{0,6}}({_TWO_HEX})\}}"),
+    (16, rf"\\N\{{[Uu]\+0{{0,6}}({_TWO_HEX})\}}"),
+    (8, r"\\o\{0{0,6}([0-7]{2,3})\}"),
+    (8, r"\\0?(0[4-7][0-7]|1[0-7]{2}|[4-7][0-7])"),
+    (16, rf"%({_TWO_HEX})"),
+    (16, rf"&#[xX]0{{0,6}}({_TWO_HEX});"),
+    (10, r"&#0{0,6}(\d{2,3});"),
+)
+"""Base of the code, and a form with the code in its one group. Octal ones that begin with 4 or more have two digits."""
+
+_NAME_ESCAPE = r"\\N\{([A-Za-z][A-Za-z0-9 -]{0,60})\}"
+ESCAPE_FORM = "|".join((*(form for _, form in _CODE_ESCAPES), _NAME_ESCAPE))
+"""For use within a larger expression that has no groups of its own."""
+_GROUP_BASES = (*(base for base, _ in _CODE_ESCAPES), 0)
+_ANY_ESCAPE = re.compile(ESCAPE_FORM)
+
+
+def without_escapes(text: str) -> str:
+    """The text with the characters that escapes stand for; as many lines as before."""
+    return _ANY_ESCAPE.sub(escaped_char, text)
+
+
+def escaped_char(match: re.Match[str]) -> str:
+    """Of a match of ``ESCAPE_FORM`` the character, where it is one that a secret may hold; empty where it is none."""
+    group = match.lastindex
+    if group is None:
+        return ""
+    base = _GROUP_BASES[group - 1]
+    char = chr(int(match[group], base)) if base else _named_char(match[group])
+    return char if "!" <= char <= "~" else match[0]
+
+
+def _named_char(name: str) -> str:
+    try:
+        return unicodedata.lookup(name)
+    except KeyError:
+        return ""
+
+
+# ==================================================================================================
 # appsecgate/redact/joined.py
 # ==================================================================================================
 # Texts as a program puts them together: literals without what stands between them, escapes as what they stand for.
@@ -23512,47 +23864,33 @@ def _advisory_names(found: Sequence[Finding], scopes: Mapping[str, ScopeMap]) ->
 # A secret that is written as ``"AKIA" + "IOSF…"``, over two lines, or with ``\x41`` in it is the same secret. A reading
 # is such a text with the way back; only what crosses a seam is looked for in it, since the rest is seen as it stands.
 
-_BETWEEN_PARTS = r"(?:[\s\\+.&|,~()\[\]<>]|(?:#|//|--)[^\n\"'`]{0,200}\n|/\*[^*\"'`]{0,200}\*/)"
-_ESCAPE_FORM = (
-    r"\\x(?P<hex_two>[0-9a-fA-F]{2})|\\u\{?0{0,6}(?P<hex_unicode>[0-9a-fA-F]{2,4})\}?"
-    r"|\\(?P<octal>[0-7]{3})|%(?P<hex_percent>[0-9a-fA-F]{2})|&#x0{0,4}(?P<hex_entity>[0-9a-fA-F]{2});"
-    r"|&#0{0,4}(?P<decimal>\d{2,3});"
+_BETWEEN_PARTS = (
+    r"(?:\.\s{0,20}[A-Za-z_]{1,16}\s?\(|(?:#|//|--)[^\n\"'`]{0,200}\n|/\*[^*\"'`]{0,200}\*/|[\s\\+.&|,~%()\[\]<>-])"
 )
+"""A call too (``.concat(``, ``.format(``), comments, and the signs at the start of a diff's lines."""
+_HOLE = r"(?:%[sdvr]|[$#]?\{\w{0,40}\})"
 _SEAM_FORM = re.compile(
-    rf"""["'`](?:{_BETWEEN_PARTS}{{1,200}}+[A-Za-z$@]{{0,2}})?["'`]+"""
+    rf"""{_HOLE}{{0,4}}["'`](?:{_BETWEEN_PARTS}{{1,200}}+[A-Za-z$@]{{0,2}})?["'`]+"""
     r"""|\\\n[ \t]*+"""
     r"""|(?<=\w)["'`]{1,2}(?=\w)"""
-    rf"|{_ESCAPE_FORM}"
+    rf"|{ESCAPE_FORM}"
 )
 """What joins two literals in one of many languages, or stands for a character."""
-_ANY_ESCAPE = re.compile(_ESCAPE_FORM)
 _QUOTE_SIGN = re.compile(r"[\"'`]")
 _PART_EDGE = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 _FARTHEST = 400
 """Characters of code between two literals that are taken for parts of one text."""
-_MAX_JOINED_CHARS = 2_000_000
 
 Stretch = tuple[int, int]
 
 
-def joined_reading(text: str, most: int | None = None) -> Respelled | None:
-    """Literals that are put together where they stand (at ``most`` so many seams, where that is given); None where
-    there are none."""
-    if len(text) > _MAX_JOINED_CHARS:
-        return None
-    seams = itertools.islice(_SEAM_FORM.finditer(text), most)
-    return _reading_of(text, ((*match.span(), _escaped_char(match)) for match in seams))
-
-
-def without_escapes(text: str) -> str:
-    """The text with the characters that escapes stand for; as many lines as before."""
-    return _ANY_ESCAPE.sub(_escaped_char, text)
+def joined_reading(text: str) -> Respelled | None:
+    """Literals that are put together where they stand; None where there are none."""
+    return _reading_of(text, ((*match.span(), escaped_char(match)) for match in _SEAM_FORM.finditer(text)))
 
 
 def scattered_readings(text: str) -> Iterator[Respelled]:
     """Literals alone, whatever stands between them. Which quote opens one is not known, so there are two readings."""
-    if len(text) > _MAX_JOINED_CHARS:
-        return
     quotes = [match.start() for match in _QUOTE_SIGN.finditer(text)]
     for first in (0, 1):
         pairs = zip(quotes[first::2], quotes[first + 1 :: 2], strict=False)
@@ -23589,9 +23927,8 @@ def pieces_in_base(reading: Respelled, place: Stretch) -> list[Stretch]:
     begin, stop = reading.offset_in_base(start, is_end=False), reading.offset_in_base(end, is_end=True)
     cuts = [begin]
     index = bisect_left(reading.changes, begin, key=lambda change: change[0])
-    for first, last, plain in reading.changes[index:]:
-        if first >= stop:
-            break
+    end_index = bisect_left(reading.changes, stop, key=lambda change: change[0])
+    for first, last, plain in reading.changes[index:end_index]:
         if not plain:
             cuts += (first, last)
     cuts.append(stop)
@@ -23600,15 +23937,16 @@ def pieces_in_base(reading: Respelled, place: Stretch) -> list[Stretch]:
 
 def find_joined(
     reading: Respelled, lengths: Collection[int], accepts: Callable[[str], bool], most: int
-) -> Iterator[tuple[Stretch, str]]:
-    """Ranges of the reading, and the values there, that a test accepts; it ends after so many different values, or
-    twenty times as many ranges."""
+) -> Iterator[tuple[Stretch, str | None]]:
+    """Ranges of the reading, and the values there, that a test accepts. After ``most`` different values, or twenty
+    times as many ranges, it ends with the range that is left, and None."""
     tested: dict[str, bool] = {}
-    for start, end in itertools.islice(joined_candidates(reading, lengths), 20 * most):
+    for count, (start, end) in enumerate(joined_candidates(reading, lengths)):
         value = reading.text[start:end]
+        if count >= 20 * most or (value not in tested and len(tested) >= most):
+            yield (start, len(reading.text)), None
+            return
         if value not in tested:
-            if len(tested) >= most:
-                return
             tested[value] = accepts(value)
         if tested[value]:
             yield (start, end), value
@@ -23626,16 +23964,6 @@ def _edges_of(text: str, seams: Iterable[Stretch]) -> list[int]:
     for start, end in seams:
         found.update((start, end))
     return sorted(found)
-
-
-def _escaped_char(match: re.Match[str]) -> str:
-    """Of an escape the character, where it is one that a secret may hold."""
-    group = match.lastgroup
-    if group is None:
-        return ""
-    base = 8 if group == "octal" else 10 if group == "decimal" else 16
-    code = int(match[group], base)
-    return chr(code) if 33 <= code <= 126 else match[0]
 
 
 # ==================================================================================================
@@ -24849,111 +25177,6 @@ def _user_and_password(encoded: str) -> bool:
 
 
 # ==================================================================================================
-# appsecgate/redact/known.py
-# ==================================================================================================
-# Secrets that were seen before, recognised by length and keyed digest, without being stored.
-
-_MAX_DIGESTS = 100_000
-"""Different candidates whose HMAC is computed for one text, about 0.2 s: beyond that only patterns mask."""
-
-_MAX_JOINED_DIGESTS = 20_000
-"""The same for values that are put together out of several literals."""
-
-_MAX_SEAMS = 50_000
-
-_REACH = 12
-"""A candidate holds at most so many words and signs, unless it is a whole literal."""
-
-_MAX_KNOWN_CHARS = 4096
-_WORD_OR_SIGN = re.compile(r"\s+|[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
-_WHOLE_LITERAL = re.compile(
-    r"""(?<=")[^"\n]+(?=")|(?<=')[^'\n]+(?=')|(?<=`)[^`\n]+(?=`)|(?<=[=:>])[^\s"'`;,<]+|(?<=[=:] )[^\s"'`;,<]+"""
-)
-
-
-class KnownSecrets:
-    """An index over marks (kind, length in characters, digest); immutable."""
-
-    def __init__(self, marks: Iterable[tuple[str, int, str]], digest: Callable[[str], str]) -> None:
-        self._digest = digest
-        self._anywhere: dict[int, dict[str, SecretKind]] = {}
-        self._beside_names: dict[int, dict[str, SecretKind]] = {}
-        for name, length, digits in sorted(marks, reverse=True):
-            kind = known_kind(name)
-            table = self._beside_names if kind is SecretKind.LITERAL else self._anywhere
-            if 0 < length <= _MAX_KNOWN_CHARS:
-                table.setdefault(length, {})[digits] = kind
-
-    def spans(self, text: str) -> Iterator[Span]:
-        """Every place where a known secret stands between word edges, or as a literal."""
-        if not self._anywhere and not self._beside_names:
-            return
-        yield from self._joined(text)
-        seen: dict[str, SecretKind | None] = {}
-        for start, end, table in self._candidates(text):
-            value = text[start:end]
-            if value not in seen:
-                if len(seen) >= _MAX_DIGESTS:
-                    return
-                seen[value] = table[end - start].get(self._digest(value))
-            kind = seen[value]
-            if kind is not None:
-                yield Span(start, end, kind, SpanRank.LITERAL if kind is SecretKind.LITERAL else SpanRank.REPEATED)
-
-    def lengths_of(self, digests: Collection[str]) -> frozenset[int]:
-        """How many characters the secrets with these digits have."""
-        tables = (self._anywhere, self._beside_names)
-        return frozenset(
-            length for table in tables for length, known in table.items() if not known.keys().isdisjoint(digests)
-        )
-
-    def _joined(self, text: str) -> Iterator[Span]:
-        """The parts of known secrets that are put together out of several literals, or hold escapes."""
-        reading = joined_reading(text, _MAX_SEAMS) if self._anywhere else None
-        if reading is None:
-            return
-        lengths = frozenset(self._anywhere)
-
-        def is_known(value: str) -> bool:
-            return self._digest(value) in self._anywhere[len(value)]
-
-        for place, value in find_joined(reading, lengths, is_known, _MAX_JOINED_DIGESTS):
-            kind = self._anywhere[len(value)][self._digest(value)]
-            for start, end in pieces_in_base(reading, place):
-                yield Span(start, end, kind, SpanRank.REPEATED, value)
-
-    def _candidates(self, text: str) -> Iterator[tuple[int, int, dict[int, dict[str, SecretKind]]]]:
-        for match in _WHOLE_LITERAL.finditer(text):
-            length = match.end() - match.start()
-            if length in self._anywhere:
-                yield match.start(), match.end(), self._anywhere
-            if length in self._beside_names and _beside_name(text, match.start()):
-                yield match.start(), match.end(), self._beside_names
-        if self._anywhere:
-            for start, end in _word_ranges(text, frozenset(self._anywhere)):
-                yield start, end, self._anywhere
-
-
-def _word_ranges(text: str, lengths: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of these lengths that start and end at the edges of words or signs."""
-    ends = [match.end() for match in _WORD_OR_SIGN.finditer(text)]
-    longest = max(lengths)
-    start = 0
-    for index, edge in enumerate(ends):
-        for end in ends[index : index + _REACH]:
-            if end - start > longest:
-                break
-            if end - start in lengths:
-                yield start, end
-        start = edge
-
-
-def _beside_name(text: str, at: int) -> bool:
-    """The line, as far as 200 characters before this place, speaks of a secret."""
-    return bool(SECRET_WORD.search(text[max(at - 200, 0) : at].rpartition("\n")[2]))
-
-
-# ==================================================================================================
 # appsecgate/redact/locate.py
 # ==================================================================================================
 # Where a flagged secret stands: by its columns, by its hash, or else every literal of its lines.
@@ -25044,7 +25267,7 @@ def _has_hash(value: str, sha1: str) -> bool:
 def _hash_candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Ranges in which the secret may be, the likely ones first, at most ``_MAX_HASHES``."""
     budget = _MAX_HASHES
-    for place in (*_literal_ranges(text, start, end), *_value_ranges(text, start, end)):
+    for place in (*literal_ranges(text, start, end), *value_ranges(text, start, end)):
         budget -= 1
         yield place
     edges = sorted({edge for match in _EDGE.finditer(text, start, end) for edge in match.span()})
@@ -25057,12 +25280,13 @@ def _hash_candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int
                 yield begin, stop
 
 
-def _literal_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def literal_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The contents of the literals in a part of the text that begins at the start of a line."""
     matches = _LITERAL_ON_LINE.finditer(text, start, end)
     return [match.span(match.lastindex or 0) for match in matches if match[match.lastindex or 0]]
 
 
-def _value_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def value_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """What follows the first ``=`` or ``:`` of each line."""
     ranges: list[tuple[int, int]] = []
     at = start
@@ -25101,13 +25325,13 @@ def _key_block(text: str, start: int, end: int) -> Iterator[Span]:
 def _every_literal(text: str, start: int, end: int) -> Sequence[Span]:
     """Every literal; on lines without one what follows the sign; else the line."""
     found = _literals(text, start, end)
-    ranges = [] if found else _value_ranges(text, start, end) or [(start, end)]
+    ranges = [] if found else value_ranges(text, start, end) or [(start, end)]
     return found or [Span(begin, stop, SecretKind.LITERAL, SpanRank.LITERAL) for begin, stop in ranges]
 
 
 def _literals(text: str, start: int, end: int) -> list[Span]:
     return [
-        Span(begin, stop, SecretKind.LITERAL, SpanRank.LITERAL) for begin, stop in _literal_ranges(text, start, end)
+        Span(begin, stop, SecretKind.LITERAL, SpanRank.LITERAL) for begin, stop in literal_ranges(text, start, end)
     ]
 
 
@@ -25130,6 +25354,130 @@ def _strict_spans(text: str, start: int, end: int) -> Iterator[Span]:
     part = text[start:end]
     for span in (*find_random(part, exempt=False), *find_assignments(part, Dialect.UNKNOWN, strict=True)):
         yield Span(span.start + start, span.end + start, span.kind, span.rank)
+
+
+# ==================================================================================================
+# appsecgate/redact/known.py
+# ==================================================================================================
+# Secrets that were seen before, recognised by length and keyed digest, without being stored.
+
+_MAX_DIGESTS = 100_000
+"""Different candidates whose HMAC is computed for one text, about 0.2 s. Beyond that every literal is masked."""
+
+_MAX_JOINED_DIGESTS = 20_000
+"""The same for values that are put together out of several literals."""
+
+_REACH = 12
+"""A candidate holds at most so many words and signs, unless it is a whole literal."""
+
+_MAX_KNOWN_CHARS = 4096
+_LITERAL_QUOTE = re.compile("[\"'`]")
+_WORD_OR_SIGN = re.compile(r"\s+|[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+_WHOLE_LITERAL = re.compile(
+    r"""(?<=")[^"\n]+(?=")|(?<=')[^'\n]+(?=')|(?<=`)[^`\n]+(?=`)|(?<=[=:>])[^\s"'`;,<]+|(?<=[=:] )[^\s"'`;,<]+"""
+)
+
+
+class KnownSecrets:
+    """An index over marks (kind, length in characters, digest); immutable."""
+
+    def __init__(self, marks: Iterable[tuple[str, int, str]], digest: Callable[[str], str]) -> None:
+        self._digest = digest
+        self._anywhere: dict[int, dict[str, SecretKind]] = {}
+        self._beside_names: dict[int, dict[str, SecretKind]] = {}
+        for name, length, digits in sorted(marks, reverse=True):
+            kind = known_kind(name)
+            table = self._beside_names if kind is SecretKind.LITERAL else self._anywhere
+            if 0 < length <= _MAX_KNOWN_CHARS:
+                table.setdefault(length, {})[digits] = kind
+
+    def spans(self, text: str, reading: Respelled | None = None) -> Iterator[Span]:
+        """Every place where a known secret stands between word edges, or as a literal; what is put together where it
+        stands by ``reading``. What there was no time to look at is masked literal by literal."""
+        if not self._anywhere and not self._beside_names:
+            return
+        if reading is not None and self._anywhere:
+            yield from self._joined(reading)
+        seen: dict[str, SecretKind | None] = {}
+        for candidates, is_in_order in ((self._literals(text), False), (self._words(text), True)):
+            for start, end, table in candidates:
+                value = text[start:end]
+                if value not in seen:
+                    if len(seen) >= _MAX_DIGESTS:
+                        yield from _coarse_spans(text, start if is_in_order else 0, bare=True)
+                        return
+                    seen[value] = table[end - start].get(self._digest(value))
+                kind = seen[value]
+                if kind is not None:
+                    rank = SpanRank.LITERAL if kind is SecretKind.LITERAL else SpanRank.REPEATED
+                    yield Span(start, end, kind, rank)
+
+    def lengths_of(self, digests: Collection[str]) -> frozenset[int]:
+        """How many characters the secrets with these digits have."""
+        tables = (self._anywhere, self._beside_names)
+        return frozenset(
+            length for table in tables for length, known in table.items() if not known.keys().isdisjoint(digests)
+        )
+
+    def _joined(self, reading: Respelled) -> Iterator[Span]:
+        """The parts of known secrets that are put together out of several literals, or hold escapes."""
+
+        def is_known(value: str) -> bool:
+            return self._digest(value) in self._anywhere[len(value)]
+
+        for place, value in find_joined(reading, frozenset(self._anywhere), is_known, _MAX_JOINED_DIGESTS):
+            if value is None:
+                yield from _coarse_spans(reading.base, reading.offset_in_base(place[0], is_end=False), bare=False)
+                return
+            kind = self._anywhere[len(value)][self._digest(value)]
+            for start, end in pieces_in_base(reading, place):
+                yield Span(start, end, kind, SpanRank.REPEATED, value)
+
+    def _literals(self, text: str) -> Iterator[tuple[int, int, dict[int, dict[str, SecretKind]]]]:
+        for match in _WHOLE_LITERAL.finditer(text):
+            length = match.end() - match.start()
+            if length in self._anywhere:
+                yield match.start(), match.end(), self._anywhere
+            if length in self._beside_names and _beside_name(text, match.start()):
+                yield match.start(), match.end(), self._beside_names
+
+    def _words(self, text: str) -> Iterator[tuple[int, int, dict[int, dict[str, SecretKind]]]]:
+        if self._anywhere:
+            for start, end in word_ranges(text, frozenset(self._anywhere)):
+                yield start, end, self._anywhere
+
+
+def _coarse_spans(text: str, offset: int, *, bare: bool) -> Iterator[Span]:
+    """Every literal from the line of this offset on; ``bare``: on lines without one what follows the sign, else all."""
+    start = text.rfind("\n", 0, offset) + 1
+    for line in text[start:].split("\n") if bare else ():
+        if not _LITERAL_QUOTE.search(line):
+            for begin, end in value_ranges(line, 0, len(line)) or [(0, len(line))]:
+                if start + end > offset:
+                    yield Span(max(start + begin, offset), start + end, SecretKind.LITERAL, SpanRank.LITERAL)
+        start += len(line) + 1
+    start = text.rfind("\n", 0, offset) + 1
+    for begin, end in literal_ranges(text, start, len(text)):
+        yield Span(begin, end, SecretKind.LITERAL, SpanRank.LITERAL)
+
+
+def word_ranges(text: str, lengths: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of these lengths that start and end at the edges of words or signs."""
+    ends = [match.end() for match in _WORD_OR_SIGN.finditer(text)]
+    longest = max(lengths)
+    start = 0
+    for index, edge in enumerate(ends):
+        for end in ends[index : index + _REACH]:
+            if end - start > longest:
+                break
+            if end - start in lengths:
+                yield start, end
+        start = edge
+
+
+def _beside_name(text: str, at: int) -> bool:
+    """The line, as far as 200 characters before this place, speaks of a secret."""
+    return bool(SECRET_WORD.search(text[max(at - 200, 0) : at].rpartition("\n")[2]))
 
 
 # ==================================================================================================
@@ -25195,6 +25543,8 @@ TOKEN_PATTERNS: tuple[TokenPattern, ...] = (
         r"A(?:3T[A-Z0-9]|[A-Z]{3})[A-Z0-9]{16}(?![A-Za-z0-9])",
         exact=True,
     ),
+    # of a package's name and version only lower case is left, and such a key has no other than upper case
+    _token(_K.AWS_ACCESS_KEY, "akia asia", r"a[ks]ia(?=[a-z]*[2-7])[a-z2-7]{16}(?![A-Za-z0-9])", exact=True),
     _token(_K.GOOGLE_API_KEY, "AIza", r"AIza[A-Za-z0-9_-]{35}"),
     _token(_K.GCP_KEY, "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,200}"),
     _token(_K.GCP_KEY, "ya29.", r"ya29\.[A-Za-z0-9_-]{20,400}"),
@@ -25331,7 +25681,7 @@ def _find_prefixed(text: str, pattern: TokenPattern, prefix: str) -> Iterator[Sp
     position = text.find(prefix)
     while position >= 0:
         after = position + len(prefix)
-        match = pattern.form.match(text, position) if _may_start(text, position, pattern, prefix) else None
+        match = pattern.form.match(text, position) if may_start_token(text, position, pattern, prefix) else None
         if match and (pattern.check is None or pattern.check(match[0])):
             rest = None if pattern.exact else _REST.match(text, match.end())
             after = rest.end() if rest else match.end()
@@ -25341,7 +25691,8 @@ def _find_prefixed(text: str, pattern: TokenPattern, prefix: str) -> Iterator[Sp
         position = text.find(prefix, after)
 
 
-def _may_start(text: str, position: int, pattern: TokenPattern, prefix: str) -> bool:
+def may_start_token(text: str, position: int, pattern: TokenPattern, prefix: str) -> bool:
+    """No word or longer token runs into this position, where ``prefix`` stands."""
     if pattern.apart and text[max(position - 1, 0) : position] in _BASE64_MARKS:
         return text[position - 1] in "+-" and text[max(position - 2, 0) : position - 1] in ("", "\n")
     return prefix[0] not in _ALNUM or starts_token(text, position)
@@ -25366,6 +25717,94 @@ def _aws_secret(text: str, match: re.Match[str]) -> bool:
 
 
 # ==================================================================================================
+# appsecgate/redact/joined_tokens.py
+# ==================================================================================================
+# Tokens with a known prefix that are put together out of literals, or written with escapes: masked part by part.
+
+_LONGEST_EXACT = 64
+"""Characters of any token that has one length."""
+_NOT_GOING_ON = r"(?![A-Za-z0-9])"
+"""How the forms of such tokens end; in a reading the next literal may begin there."""
+_FARTHEST_SEAM = 600
+"""Characters from the start of a token to the first seam in it: prefix and form are shorter up to there."""
+
+
+def find_joined_tokens(reading: Respelled) -> Iterator[Span]:
+    """The parts in the base of every token of the table that crosses a seam of the reading."""
+    finder = _JoinedTokens(reading)
+    for pattern in TOKEN_PATTERNS:
+        for prefix in pattern.prefixes:
+            yield from finder.spans(pattern, prefix)
+
+
+class _JoinedTokens:
+    """A reading and where its seams are."""
+
+    def __init__(self, reading: Respelled) -> None:
+        self.reading = reading
+        self.starts = [start for start, _, _, _ in reading.places]
+        self.part_starts = frozenset(end for _, end, _, _ in reading.places)
+        base = reading.base
+        self.lists = [start for start, _, first, last in reading.places if "," in base[first:last]]
+        """Seams between the members of a list: most often they are texts of their own."""
+
+    def spans(self, pattern: TokenPattern, prefix: str) -> Iterator[Span]:
+        text = self.reading.text
+        position = text.find(prefix)
+        while position >= 0:
+            after = position + len(prefix)
+            if self._may_cross(position) and self._may_start(position, pattern, prefix):
+                match = self._match(position, pattern)
+                if match is not None:
+                    after = match.end()
+                    yield from self._parts(match, pattern)
+            position = text.find(prefix, after)
+
+    def _may_cross(self, position: int) -> bool:
+        index = bisect_left(self.starts, position)
+        if index < len(self.starts) and self.starts[index] == position and position in self.part_starts:
+            index += 1
+        return index < len(self.starts) and self.starts[index] - position < _FARTHEST_SEAM
+
+    def _may_start(self, position: int, pattern: TokenPattern, prefix: str) -> bool:
+        return position in self.part_starts or may_start_token(self.reading.text, position, pattern, prefix)
+
+    def _match(self, position: int, pattern: TokenPattern) -> re.Match[str] | None:
+        """The token, up to the first end of a part where it is whole: of any part, or of a member of a list."""
+        text, form = self.reading.text, pattern.form
+        if pattern.exact:
+            if not re.compile(form.pattern.removesuffix(_NOT_GOING_ON)).match(text, position):
+                return None
+            last = bisect_right(self.starts, position + _LONGEST_EXACT)
+            stops = [*self.starts[bisect_right(self.starts, position) : last], len(text)]
+            found = next((match for stop in stops if (match := form.match(text, position, stop))), None)
+        else:
+            found = form.match(text, position)
+            found = self._shortened(found, form) if found else None
+        return found if found and (pattern.check is None or pattern.check(found[0])) else None
+
+    def _shortened(self, found: re.Match[str], form: re.Pattern[str]) -> re.Match[str]:
+        stops = self.lists[bisect_right(self.lists, found.start()) : bisect_left(self.lists, found.end())]
+        low, high = 0, len(stops)
+        while low < high:
+            middle = (low + high) // 2
+            shorter = form.match(self.reading.text, found.start(), stops[middle])
+            if shorter is None:
+                low = middle + 1
+            else:
+                found, high = shorter, middle
+        return found
+
+    def _parts(self, match: re.Match[str], pattern: TokenPattern) -> Iterator[Span]:
+        start, end = match.span(1 if pattern.form.groups else 0)
+        secret = self.reading.text[start:end]
+        pieces = pieces_in_base(self.reading, (start, end))
+        if [self.reading.base[first:last] for first, last in pieces] != [secret]:
+            for first, last in pieces:
+                yield Span(first, last, pattern.kind, SpanRank.VENDOR, secret)
+
+
+# ==================================================================================================
 # appsecgate/redact/redactor.py
 # ==================================================================================================
 # The redactor: masks secrets in texts, JSON values and whole files.
@@ -25374,7 +25813,7 @@ _MAX_PASSES = 6
 """Masking is repeated on its own result until nothing more is found; two passes are the rule."""
 
 _MAX_REPEATED = 300
-"""Values whose further occurrences in the same file are searched."""
+"""Values whose further occurrences in the same file are searched character by character."""
 
 _MAX_MARKS = 1_000
 _MAX_DEPTH = 32
@@ -25511,6 +25950,15 @@ class Redactor:
         spans = [span for span in found if _NO_WORD.search(stem, span.start, span.end)]
         return Edits(stem, spans, self._mask).text + name[len(stem) :] if spans else name
 
+    def identifier(self, name: str) -> str:
+        """A name in code without the tokens that their prefix gives away, and without known secrets: a qualified name,
+        a scope. Other names stay as they are, however random they look, since identities are made of them."""
+        if len(name) < SHORT_SECRET:
+            return name
+        tokens = (span for span in find_prefixed_tokens(name) if _NO_WORD.search(name, span.start, span.end))
+        spans = resolve_spans(name, [*tokens, *self._known.spans(name)])
+        return Edits(name, spans, self._mask).text if spans else name
+
     def json(self, value: Json) -> Json:
         """``value`` with every string in it masked, keys too; what a secret's name keys is masked whole.
 
@@ -25552,7 +26000,10 @@ class Redactor:
             for match in pattern.finditer(text):
                 group = 1 if pattern.groups and match[1] is not None else 0
                 yield Span(match.start(group), match.end(group), SecretKind.CUSTOM, SpanRank.STRUCTURE)
-        yield from self._known.spans(text)
+        reading = joined_reading(text)
+        if reading is not None:
+            yield from find_joined_tokens(reading)
+        yield from self._known.spans(text, reading)
         if entropy:
             yield from find_random(text)
 
@@ -25568,17 +26019,23 @@ class Redactor:
         return done
 
     def _repeated(self, text: str, spans: Sequence[Span], flagged: Sequence[Span]) -> Iterator[Span]:
-        """Further occurrences of the values found, at most ``_MAX_REPEATED`` of them, the flagged ones first."""
+        """Further occurrences of the values found: of ``_MAX_REPEATED``, the flagged ones first, wherever they stand,
+        and of the others between the edges of words and signs."""
         values: dict[str, Span] = {}
         for span in sorted(spans, key=lambda span: not _overlaps(flagged, span)):
             value = text[span.start : span.end]
-            if _is_telling(span, value, _overlaps(flagged, span)) and len(values) < _MAX_REPEATED:
+            if _is_telling(span, value, _overlaps(flagged, span)):
                 values.setdefault(value, span)
-        for value, span in values.items():
+        for value, span in itertools.islice(values.items(), _MAX_REPEATED):
             form = re.escape(value)
             bounded = f"(?<![A-Za-z0-9]){form}(?![A-Za-z0-9])" if value.isalpha() else form
             for match in re.finditer(bounded, text):
                 yield Span(match.start(), match.end(), span.kind, span.rank, span.secret)
+        if len(values) > _MAX_REPEATED:
+            for start, end in word_ranges(text, frozenset(map(len, values))):
+                found = values.get(text[start:end])
+                if found is not None:
+                    yield Span(start, end, found.kind, found.rank, found.secret)
 
     def _marks(self, text: str, spans: Sequence[Span], flagged: Sequence[Span]) -> tuple[SecretMark, ...]:
         marks: dict[SecretMark, None] = {}
@@ -25688,8 +26145,6 @@ MAX_SEARCHED_CHARS = 1_000_000
 """Of a file that is searched for a known secret."""
 MAX_TESTS = 300_000
 """Values that are put to the test in one file, about half a second: beyond that nobody knows."""
-MAX_NUMBERS = 5_000
-"""In a row: more are data, no text."""
 MARGIN_LINES = 12
 """Lines around new ones that are read with them: parts may stand there since before."""
 
@@ -25697,13 +26152,14 @@ _SHORTEST = 6
 """Characters: what is shorter is put together by chance."""
 _KEY_LINE_CHARS = 24
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{6,20000}+={0,2}")
-_BASE16 = re.compile(r"(?:[0-9a-fA-F]{2}){4,10000}")
 _ANY_LINE = re.compile(r"[^\n]*+\n?")
 _ANY_LITERAL = re.compile(r"\"([^\"\n]*+)\"|'([^'\n]*+)'|`([^`\n]*+)`|([^\s\"'`=:,;]++)")
-_CHAR_CODE = re.compile(r"\b(?:0[xX]([0-9a-fA-F]{2})|(\d{2,3}))\b")
+_BARE_WORD = 4
+"""The group of a word without quotes."""
+_SHORT_WORD = re.compile(r"(?<![^\s\"'`])[^\s\"'`]{6,100}(?![^\s\"'`])")
+"""From which a program may cut a value."""
+_LONGEST_TOKEN = 20_000
 _WORD_EDGE = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
-_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
-_ROT13 = str.maketrans(_UPPER + _LOWER, _UPPER[13:] + _UPPER[:13] + _LOWER[13:] + _LOWER[:13])
 
 
 @dataclass(frozen=True, slots=True)
@@ -25737,6 +26193,16 @@ class _Test:
             found = self._known[value] = self._digest(value) in self._digests
         return found
 
+    @property
+    def has_room(self) -> bool:
+        """Whether there is time for what is looked at on top of all forms."""
+        return len(self._known) < MAX_TESTS // 2
+
+    def is_within(self, word: str) -> bool:
+        """Whether a value is cut out of a word, from anywhere to anywhere."""
+        parts = ((start, length) for length in self.lengths for start in range(len(word) - length + 1))
+        return any(self.accepts(word[start : start + length]) for start, length in parts)
+
     def finds_in(self, text: str) -> bool:
         """Whether a value stands in the text between two edges of words or signs."""
         edges = sorted({0, len(text), *(edge for match in _WORD_EDGE.finditer(text) for edge in match.span())})
@@ -25760,10 +26226,8 @@ def find_disguised(redactor: Redactor, source: Source, numbers: Collection[int],
     try:
         for first, last in _windows(numbers, len(lines)):
             text = "\n".join(lines[first - 1 : last])
-            plain = without_escapes(text)
-            for start, end in _disguised_places(text, plain, test):
-                top, bottom = (first + plain.count("\n", 0, offset) for offset in (start, end))
-                touched = wanted.intersection(range(top, bottom + 1))
+            for top, bottom in _disguised_lines(text, test):
+                touched = wanted.intersection(range(first + top, first + bottom + 1))
                 if touched:
                     return Search(min(touched))
     except _OutOfTestsError:
@@ -25801,66 +26265,75 @@ def _windows(numbers: Collection[int], count: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
+def _disguised_lines(text: str, test: _Test) -> Iterator[Stretch]:
+    """First and last line, from 0, where a value stands in one of the forms."""
+    plain = without_escapes(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    filled = filled_text(plain)
+    if filled is None:
+        raise _OutOfTestsError
+    for reading in dict.fromkeys((plain, filled)):  # as many lines as the text
+        for start, end in _disguised_places(text, reading, test):
+            yield reading.count("\n", 0, start), reading.count("\n", 0, end)
+    for match in _SHORT_WORD.finditer(filled):
+        if test.has_room and test.is_within(match[0]):
+            line = filled.count("\n", 0, match.start())
+            yield line, line
+
+
 def _disguised_places(text: str, plain: str, test: _Test) -> Iterator[Stretch]:
-    """Where a value stands in one of the forms: offsets in the text without escapes, which has as many lines."""
+    """Where a value stands in one of the forms: offsets in the plain text, which has as many lines."""
     if plain != text:
         for match, before in zip(_ANY_LINE.finditer(plain), _ANY_LINE.finditer(text), strict=False):
             if match[0] != before[0] and test.finds_in(match[0]):
                 yield match.span()
     readings = [reading for reading in (joined_reading(plain), *scattered_readings(plain)) if reading is not None]
     for reading in readings:
-        places = (place for place, _ in find_joined(reading, test.lengths, test.accepts, MAX_TESTS + 1))
-        for start, end in itertools.chain(places, _encoded(reading.text, test)):
+        for start, end in itertools.chain(_joined_places(reading, test), _encoded(reading.text, test)):
             yield reading.offset_in_base(start, is_end=False), reading.offset_in_base(end, is_end=True)
     yield from _encoded(plain, test)
 
 
+def _joined_places(reading: Respelled, test: _Test) -> Iterator[Stretch]:
+    for place, value in find_joined(reading, test.lengths, test.accepts, MAX_TESTS + 1):
+        if value is None:
+            raise _OutOfTestsError
+        yield place
+
+
 def _encoded(text: str, test: _Test) -> Iterator[Stretch]:
-    """Where a value is encoded, backwards, or a list of numbers."""
+    """Where a value is encoded, backwards, a number, or a list of numbers."""
     shortest = min(test.lengths)
     for match in _ANY_LITERAL.finditer(text):
         word = match[match.lastindex or 0]
-        if any(test.accepts(form) for form in (word[::-1], word.translate(_ROT13), word.translate(_ROT13)[::-1])):
+        if len(word) >= shortest and any(test.accepts(form) for form in word_forms(word)):
+            yield match.span()
+        is_other = match.lastindex != _BARE_WORD and shortest < len(word) <= _LONGEST_TOKEN and _has_odd_signs(word)
+        if is_other and any(test.finds_in(form) for form in token_texts(word)):
             yield match.span()
     for match in _ENCODED.finditer(text):
-        if len(match[0]) > shortest and any(test.finds_in(form) for form in _decoded_token(match[0])):
+        if len(match[0]) > shortest and any(test.finds_in(form) for form in token_texts(match[0])):
             yield match.span()
+    for start, end, form in number_texts(text):
+        if test.finds_in(form):
+            yield start, end
     yield from _from_codes(text, test)
 
 
-def _decoded_token(token: str) -> Iterator[str]:
-    """What a token stands for in base 64, 32 and 16, as far as it is text."""
-    bare = token.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
-    for decode, width in ((base64.b64decode, 4), (base64.b32decode, 8)):
-        with_end = bare + "=" * (-len(bare) % width)
-        try:
-            data = decode(with_end)
-        except (ValueError, binascii.Error):
-            continue
-        if data.isascii():
-            yield data.decode("ascii")
-    if _BASE16.fullmatch(token):
-        data = bytes.fromhex(token)
-        if data.isascii():
-            yield data.decode("ascii")
+def _has_odd_signs(word: str) -> bool:
+    """It is no token as it stands, but may be one in base 85, or hexadecimal with blanks."""
+    return _ENCODED.fullmatch(word) is None
 
 
 def _from_codes(text: str, test: _Test) -> Iterator[Stretch]:
-    """Lists of the characters' codes."""
-    codes = [(match.start(), int(match[1], 16) if match[1] else int(match[2])) for match in _CHAR_CODE.finditer(text)]
+    """Lists of the characters' codes, forwards or backwards."""
     shortest = min(test.lengths)
-    run: list[tuple[int, int]] = []
-    for place, code in [*codes, (len(text), 0)]:
-        if 33 <= code <= 126:
-            run.append((place, code))
+    for places, word in code_runs(text):
+        if not shortest <= len(word) <= MAX_NUMBERS:
             continue
-        if shortest <= len(run) <= MAX_NUMBERS:
-            word = "".join(chr(code) for _, code in run)
-            for start in range(len(word) - shortest + 1):
-                for length in test.lengths:
-                    if start + length <= len(word) and test.accepts(word[start : start + length]):
-                        yield run[start][0], run[start + length - 1][0]
-        run = []
+        for start, length in itertools.product(range(len(word) - shortest + 1), test.lengths):
+            part = word[start : start + length]
+            if len(part) == length and (test.accepts(part) or test.accepts(part[::-1])):
+                yield places[start], places[start + length - 1]
 
 
 # ==================================================================================================
@@ -27790,1570 +28263,6 @@ def _checkov_table() -> tuple[Mapping[str, Mapping[str, Json]], Sequence[tuple[r
 
 
 # ==================================================================================================
-# appsecgate/scanners/requirements.py
-# ==================================================================================================
-# What a Python dependency file asks for, read without pip: requirements and constraints files.
-#
-# The grammar is that of pip's requirements file format and of PEP 508. Markers are dropped: which branch
-# holds is decided where the project is installed, so each branch is audited. Nothing that the file says is
-# carried out; includes are named for the caller, who knows what lies inside the project. Where pip and uv read a
-# line differently, what either of them would install is read.
-
-MAX_REQUIREMENTS = 20_000
-"""Per file; what lies beyond is named as not audited."""
-
-
-MAX_REQUIREMENT_CHARS = 4_000
-"""Of one requirement without its hashes."""
-
-
-class Origin(enum.StrEnum):
-    """Where a file says that a package comes from."""
-
-    UNSAID = "unsaid"
-    PUBLIC = "public"
-    """The public Python package index, by its own name."""
-    PRIVATE = "private"
-    """Another index; it may be a mirror."""
-    OWN = "own"
-    """A directory of the project: nobody expects the index to know it."""
-
-
-class Naming(enum.StrEnum):
-    """How far a requirement's name binds what gets installed."""
-
-    STATED = "stated"
-    GUESSED = "guessed"
-    """From a URL or a path, which may hold a package of any name."""
-    PROJECT = "project"
-    """The project itself (``.``): what it needs stands in its own manifests."""
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One package that a file asks for."""
-
-    name: str
-    """Normalised (PEP 503); "" where none can be told."""
-    version: str | None
-    """The one version that is asked for, normalised (PEP 440); None where several would do."""
-    line: int
-    """Where it stands, counted from 1."""
-    problem: EvidenceReason = EvidenceReason.NONE
-    """Why no audit can speak for it, even where ``version`` is known (a URL may hold anything)."""
-    detail: str = ""
-    """The problem in a few words. Never a URL: it may hold credentials."""
-    origin: Origin = Origin.UNSAID
-    pinned_in: str = ""
-    """``path:line`` of the pin where another file holds it."""
-    wanted: tuple[tuple[str, str], ...] = ()
-    """(operator, version) of an unpinned one, as far as PEP 440 has it."""
-    naming: Naming = Naming.STATED
-    conditional: bool = False
-    """It has a marker, so that it does not hold everywhere: as a constraint it pins nothing for certain."""
-
-    @property
-    def may_be_any(self) -> bool:
-        """Whether it may bring a package of any name."""
-        return self.naming is Naming.GUESSED or (not self.name and self.naming is not Naming.PROJECT)
-
-
-@dataclass(frozen=True, slots=True)
-class Include:
-    """A ``-r`` or ``-c`` line."""
-
-    target: str
-    """As written, relative to the file."""
-    line: int
-    constraint: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DependencyFile:
-    """A file, read. ``requirements`` holds an entry with a problem for every line that cannot be audited."""
-
-    requirements: tuple[Requirement, ...] = ()
-    includes: tuple[Include, ...] = ()
-
-
-_REQ_PUBLIC_FILE = re.compile(r"https?://[^/]+(?:/[^/]+)*?/packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}/[^/]+")
-_REQ_COMMENT = re.compile(r"(?:^|\s)#.*$")
-_PEP508_NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*"
-_REQ_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
-_REQ_SPECIFIED = re.compile(_PEP508_NAME + r"(?P<specifiers>(?:[(=<>!~].*)?)", re.ASCII)
-_REQ_DIRECT = re.compile(_PEP508_NAME + r"@(?P<reference>.+)", re.ASCII)
-_REQ_SPECIFIER = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([^\s,;()]+)\s*")
-_REQ_ARCHIVE = re.compile(r"\.(?:whl|zip|tar\.gz|tgz|tar\.bz2|tbz|tar\.xz|tar)$", re.IGNORECASE)
-_REQ_PATH = re.compile(r"(?:\.{0,2}[/\\]|\.{1,2}(?:\[|$)|[A-Za-z]:[/\\]|~[/\\])")
-_REQ_REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?:git|hg|svn|bzr)\+|file:", re.IGNORECASE)
-_REQ_OPTIONS = re.compile(r"\s--?(?:hash|global-option|install-option|config-settings?|C)\b[=\s]?.*$")
-
-_REQ_CODING = re.compile(r"coding[:=][ \t]*([-\w.]+)", re.ASCII)
-_REQ_CODECS = frozenset({"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252"})
-
-_REQ_FILE_OPTIONS = {"-r": False, "--requirement": False, "-c": True, "--constraint": True}
-_REQ_EDITABLE_OPTIONS = frozenset({"-e", "--editable"})
-_REQ_FLAGS = "--no-index --prefer-binary --require-hashes --pre --process-dependency-links --always-unzip -Z"
-_REQ_VALUED = (
-    "-r --requirement -c --constraint -e --editable -i --index-url --pypi-url --extra-index-url -f --find-links"
-    " --no-binary --only-binary --trusted-host --use-feature"
-    " --hash --global-option --install-option --config-settings --config-setting -C"
-)
-_REQ_TAKES_VALUE = {**dict.fromkeys(_REQ_FLAGS.split(), False), **dict.fromkeys(_REQ_VALUED.split(), True)}
-
-
-def parse_requirements(text: str) -> DependencyFile:
-    """Read a requirements or constraints file."""
-    requirements: list[Requirement] = []
-    includes: list[Include] = []
-    if codec := _hiding_codec(text):
-        requirements.append(_unreadable_requirement(1, f"pip would decode it as {codec}"))
-    for line, content in _requirement_lines(text):
-        if len(requirements) + len(includes) >= MAX_REQUIREMENTS:
-            requirements.append(Requirement("", None, line, EvidenceReason.PARTIAL, "more requirements than are read"))
-            break
-        asked, options = _split_at_options(content)
-        if asked:  # options of a requirement do not choose the package
-            requirements.append(parse_requirement(asked, line))
-            continue
-        given = _requirement_options(options)
-        if given is None:
-            requirements.append(_unreadable_requirement(line, "an option that pip does not know"))
-            continue
-        editable = [value for option, value in given if option in _REQ_EDITABLE_OPTIONS]
-        requirements += [_editable_requirement(value, line) for value in editable]
-        named = [(_REQ_FILE_OPTIONS[option], value) for option, value in given if option in _REQ_FILE_OPTIONS]
-        lists = [Include(value, line, False) for is_constraint, value in named if not is_constraint]
-        # pip takes a line's first constraint alone, and none beside a list
-        includes += lists or [Include(value, line, True) for _, value in named[:1]]
-    return DependencyFile(tuple(requirements), tuple(includes))
-
-
-def _unreadable_requirement(line: int, why: str) -> Requirement:
-    return Requirement("", None, line, EvidenceReason.PARSE_FAILED, why)
-
-
-def _hiding_codec(text: str) -> str:
-    """The codec of a coding line (PEP 263, which pip heeds) under which text may say something else; "" else.
-
-    In UTF-7 a comment can hold a line break, and a requirement behind it.
-    """
-    for name in dict.fromkeys(_REQ_CODING.findall(text)):
-        try:
-            codec = codecs.lookup(name).name
-        except (LookupError, ValueError):
-            continue  # pip stops at it
-        if codec not in _REQ_CODECS:
-            return codec[:40]
-    return ""
-
-
-def parse_requirement(text: str, line: int) -> Requirement:
-    """One PEP 508 requirement, path or URL; its marker, extras and hashes are dropped."""
-    text = " ".join(_REQ_OPTIONS.sub("", text).split())  # long runs of blanks would cost square time below
-    if len(text) > MAX_REQUIREMENT_CHARS:
-        return _unreadable_requirement(line, "this line is too long")
-    if "${" in text:
-        return Requirement("", None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, "named by an environment variable")
-    direct = _REQ_DIRECT.fullmatch(text)
-    if direct is not None:
-        return referenced_requirement(canonical_name(direct["name"]), direct["reference"], line)
-    text, _, marker = text.partition(";")
-    text = text.strip()
-    if _REQ_REFERENCE.match(text) or _REQ_PATH.match(text) or _REQ_ARCHIVE.search(text):
-        return referenced_requirement("", text, line)
-    match = _REQ_SPECIFIED.fullmatch(text)
-    if match is None:
-        return _unreadable_requirement(line, "this line is no requirement")
-    found = specified_requirement(canonical_name(match["name"]), match["specifiers"], line)
-    return replace(found, conditional=True) if marker.strip() else found
-
-
-def specified_requirement(name: str, specifiers: str, line: int, origin: Origin = Origin.UNSAID) -> Requirement:
-    """A named package with PEP 440 specifiers; pinned where one ``==`` or ``===`` names a whole version."""
-    bare = specifiers.strip()
-    if bare.startswith("(") and bare.endswith(")"):
-        bare = bare[1:-1]
-    found = _REQ_SPECIFIER.findall(bare)
-    if bare.strip() and re.sub(r"[\s,]", "", _REQ_SPECIFIER.sub("", bare)):
-        return Requirement(
-            name, None, line, EvidenceReason.PARSE_FAILED, f"{name}: its version is not readable", origin
-        )
-    pins = [value for operator, value in found if operator in ("==", "===") and not value.endswith(".*")]
-    if not pins:
-        wanted = ",".join(f"{operator}{value}" for operator, value in found)[:60]
-        why = f"{name} is not pinned" + (f" ({wanted})" if wanted else "")
-        unpinned = EvidenceReason.UNPINNED_DEPENDENCY
-        return Requirement(name, None, line, unpinned, why, origin, wanted=tuple(found[:20]))
-    versions = {parsed.key: parsed.text for pin in pins if (parsed := parse_version(pin)) is not None}
-    if len(versions) != 1:
-        why = (
-            f"{name}: {pins[0][:40]} is no PEP 440 version" if not versions else f"{name} is pinned to several versions"
-        )
-        return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, why, origin)
-    return Requirement(name, versions.popitem()[1], line, origin=origin)
-
-
-def referenced_requirement(name: str, reference: str, line: int) -> Requirement:
-    """A package named by a URL or a path: it may hold anything, so it is never audited clean.
-
-    Where the file's name tells package and version (a wheel, a source archive), these are kept and audited
-    besides, since a vulnerable version is one wherever it was fetched from.
-    """
-    reference = reference.strip()
-    what = "a URL" if _REQ_REFERENCE.match(reference) and not reference.lower().startswith("file:") else "a path"
-    if re.match(r"(?:git|hg|svn|bzr)\+|git@", reference, re.IGNORECASE):
-        what = "a version control address"
-    told_name, version = _named_by_archive(reference)
-    naming = _binding(name, reference)
-    name = name or told_name or _guessed_name(reference)
-    words = f"{name} comes from {what}" if name else f"a package comes from {what}"
-    pinned = version if name == told_name else None
-    return Requirement(name, pinned, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=naming)
-
-
-def _binding(name: str, reference: str) -> Naming:
-    """pip holds ``name @ …`` and a wheel's file name against the package's own metadata, ``#egg=`` it does not."""
-    if name or re.search(r"\.whl(?:[#?;]|$)", reference, re.IGNORECASE):
-        return Naming.STATED
-    return Naming.PROJECT if re.fullmatch(r"(?:file:)?\./?(?:\[[^\]]*\])?", reference) else Naming.GUESSED
-
-
-def package_name(text: str) -> str:
-    """A name normalised (PEP 503); "" where it is none (PEP 508)."""
-    return canonical_name(text) if _REQ_NAME.fullmatch(text) else ""
-
-
-def is_public_file(url: str) -> bool:
-    """Whether a URL has the form of the public index's files, whose path is their digest; mirrors keep it."""
-    return bool(_REQ_PUBLIC_FILE.match(url))
-
-
-def _guessed_name(reference: str) -> str:
-    """The name after ``#egg=``, else what the last part of a repository's address suggests; "" where nothing does."""
-    egg = re.search(r"[#&]egg=([A-Za-z0-9._-]+)", reference)
-    if egg:
-        return canonical_name(egg[1])
-    path = re.split(r"[?#;]", reference)[0].rstrip("/")
-    last = re.split(r"[/:\\]", path)[-1].partition("@")[0].removesuffix(".git")
-    return canonical_name(last) if re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", last) else ""
-
-
-def _editable_requirement(value: str, line: int) -> Requirement:
-    stated = _REQ_DIRECT.fullmatch(value)
-    found = referenced_requirement(canonical_name(stated["name"]) if stated else "", value.partition("[")[0], line)
-    words = f"{found.name or 'a package'} is installed in editable form"
-    return Requirement(found.name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=found.naming)
-
-
-def _named_by_archive(reference: str) -> tuple[str, str | None]:
-    """(name, version) of a wheel or source archive, as far as its file name tells."""
-    try:
-        path = unquote(urlsplit(reference.partition(";")[0].strip()).path)
-    except ValueError:
-        return "", None
-    base = re.split(r"[/\\]", path)[-1]
-    if base.lower().endswith(".whl"):
-        parts = base[:-4].split("-")
-        name, version = (parts[0], parts[1]) if len(parts) in (5, 6) else ("", "")
-    else:
-        match = re.fullmatch(r"(.+)-([0-9][^-]*)", _REQ_ARCHIVE.sub("", base)) if _REQ_ARCHIVE.search(base) else None
-        name, version = (match[1], match[2]) if match else ("", "")
-    parsed = parse_version(version) if version else None
-    return (canonical_name(name), parsed.text) if parsed and re.fullmatch(r"[A-Za-z0-9._-]+", name) else ("", None)
-
-
-def _requirement_lines(text: str) -> Iterator[tuple[int, str]]:
-    """(first line's number, text) with continuations joined, then comments dropped, as pip does it.
-
-    pip begins a new line at form feeds and the like too. A backslash at the end of a comment joins lines for pip and
-    not for uv: it is not heeded, so that no requirement disappears behind it.
-    """
-    pending: list[str] = []
-    first = 0
-    for number, line in _physical_lines(text):
-        bare = _REQ_COMMENT.sub("", line)
-        if line.endswith("\\") and bare == line:
-            first = first or number
-            pending.append(line.strip("\\"))
-            continue
-        content = "".join([*pending, bare]).strip()
-        if content:
-            yield first or number, content
-        pending, first = [], 0
-    content = "".join(pending).strip()
-    if content:
-        yield first, content
-
-
-def _physical_lines(text: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        for part in line.splitlines():
-            yield number, part
-        if not line:
-            yield number, ""
-
-
-def _split_at_options(content: str) -> tuple[str, str]:
-    """What stands before the first word that begins with a dash, and the rest: as pip parts a line."""
-    words = content.split(" ")
-    at = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
-    return " ".join(words[:at]), " ".join(words[at:])
-
-
-def _requirement_options(text: str) -> list[tuple[str, str]] | None:
-    """``-r base.txt``, ``-rbase.txt``, ``--pre --requirement=base.txt`` → (option, value); None where pip stops.
-
-    As pip's parser has it: several options may stand on a line, and other words are passed over.
-    """
-    if len(text) > MAX_REQUIREMENT_CHARS:
-        return None
-    try:
-        words = deque(shlex.split(text))
-    except ValueError:
-        return None
-    found: list[tuple[str, str]] = []
-    while words:
-        word = words.popleft()
-        if word == "--":
-            break
-        if not word.startswith("-") or word == "-":
-            continue
-        option, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
-        takes = _REQ_TAKES_VALUE.get(_whole_option(option))
-        if takes is None or (equals and not takes) or (takes and not equals and not words):
-            return None
-        found.append((_whole_option(option), value if equals else words.popleft() if takes else ""))
-    return found
-
-
-def _whole_option(option: str) -> str:
-    """A long option may be cut short as long as it stays the only one that begins so."""
-    if option in _REQ_TAKES_VALUE or not option.startswith("--"):
-        return option
-    longer = [known for known in _REQ_TAKES_VALUE if known.startswith(option)]
-    return longer[0] if len(longer) == 1 else option
-
-
-# ==================================================================================================
-# appsecgate/scanners/lockfiles.py
-# ==================================================================================================
-# Lock files of Python package managers, read as pinned requirements.
-#
-# poetry.lock, uv.lock, pdm.lock and pylock.toml (PEP 751) are TOML with one table per package, Pipfile.lock is
-# JSON. The parsers of the standard library give no line numbers, so lines are found in the text: the n-th
-# package table belongs to the n-th ``[[package]]`` header.
-
-def parse_poetry_lock(text: str) -> DependencyFile:
-    """``[[package]]`` with ``[package.source]`` of type git, url, file, directory or legacy (another index)."""
-    return _toml_lock(text, "package", _poetry_source)
-
-
-def parse_uv_lock(text: str) -> DependencyFile:
-    """``[[package]]`` with ``source = { registry | git | url | path | directory | editable | virtual = … }``."""
-    return _toml_lock(text, "package", _uv_source)
-
-
-def parse_pdm_lock(text: str) -> DependencyFile:
-    """``[[package]]`` with ``git``, ``url`` or ``path`` beside name and version."""
-    return _toml_lock(text, "package", _pdm_source)
-
-
-def parse_pylock(text: str) -> DependencyFile:
-    """PEP 751: ``[[packages]]`` with ``index``, ``vcs``, ``directory`` or ``archive``."""
-    return _toml_lock(text, "packages", _pylock_source)
-
-
-def parse_pipfile_lock(text: str) -> DependencyFile:
-    """Sections ``default`` and ``develop`` (and categories of that form) of ``name: {version, index, git, path …}``."""
-    try:
-        document: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        return broken_file("it is not valid JSON")
-    if not isinstance(document, dict):
-        return broken_file("its top level is no object")
-    indexes = _pipfile_indexes(document.get("_meta"))
-    found: list[Requirement] = []
-    keys = _JsonKeys(text)
-    position = -1
-    for section, entries in document.items():
-        if section == "_meta" or not isinstance(entries, dict):
-            continue
-        position, _ = keys.next(section, position)
-        for name, entry in entries.items():
-            position, line = keys.next(name, position)
-            if not (isinstance(entry, dict) and entry.get("editable") and _is_here(entry.get("path"))):
-                found.append(_pipfile_entry(name, entry, line, indexes))
-    if len(found) > MAX_REQUIREMENTS:
-        found[MAX_REQUIREMENTS:] = [_more_packages()]
-    return DependencyFile(tuple(found))
-
-
-def _more_packages() -> Requirement:
-    return Requirement("", None, 1, EvidenceReason.PARTIAL, "more packages than are read")
-
-
-def broken_file(why: str) -> DependencyFile:
-    """A file that could not be read as what its name says."""
-    return DependencyFile((Requirement("", None, 1, EvidenceReason.PARSE_FAILED, why),))
-
-
-def load_toml(text: str, max_chars: int = MAX_TOML_CHARS) -> dict[str, Json] | DependencyFile:
-    """The document, or a broken file that says why it is none."""
-    try:
-        return parse_toml(text, max_chars)
-    except UnreasonableTomlError as error:
-        return broken_file(str(error))
-    except (ValueError, RecursionError):
-        return broken_file("it is not valid TOML")
-
-
-_LockSource = tuple[Origin | None, str]
-"""(origin, "") for a package that has one, (None, what it comes from) otherwise; (None, "") for the project itself."""
-
-
-def _toml_lock(text: str, table: str, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> DependencyFile:
-    document = load_toml(text)
-    if isinstance(document, DependencyFile):
-        return document
-    packages = document.get(table, [])
-    if not isinstance(packages, list):
-        return broken_file(f"{table} is no list of tables")
-    if not packages and not _says_what_it_is(document):
-        return broken_file("it names no packages and no lock version")
-    lines = _table_lines(text, table, len(packages))
-    found: dict[tuple[str, str | None], Requirement] = {}
-    for package, line in zip(packages[:MAX_REQUIREMENTS], lines, strict=False):
-        requirement = _locked(package, line, source_of)
-        if requirement is not None:
-            # extras have tables of their own with equal versions
-            found.setdefault((requirement.name or f"line {line}", requirement.version), requirement)
-    if len(packages) > MAX_REQUIREMENTS:
-        found["", None] = _more_packages()
-    return DependencyFile(tuple(found.values()))
-
-
-def _says_what_it_is(document: Mapping[str, Json]) -> bool:
-    return any(key in document for key in ("metadata", "version", "lock-version"))
-
-
-def _locked(package: Json, line: int, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> Requirement | None:
-    name = package_name(json_text(package.get("name"))) if isinstance(package, dict) else ""
-    if not isinstance(package, dict) or not name:
-        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, "a package without a usable name")
-    parsed = parse_version(json_text(package.get("version")))
-    version = parsed.text if parsed else None
-    origin, elsewhere = source_of(package)
-    if origin is None and not elsewhere or origin is Origin.OWN and version is None:
-        return None
-    if origin is None:
-        words = f"{name} comes from {elsewhere}"
-        return Requirement(name, version, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words)
-    if version is None:
-        words = f"{name} has no version that can be compared"
-        return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, origin)
-    return Requirement(name, version, line, origin=origin)
-
-
-def _poetry_source(package: Mapping[str, Json]) -> _LockSource:
-    source = package.get("source")
-    if not isinstance(source, dict):
-        return Origin.PUBLIC, ""  # poetry writes a source for every package that is not from the public index
-    kind = json_text(source.get("type"))
-    if kind == "legacy":
-        return Origin.PRIVATE, ""
-    return None, {"git": "a version control address", "url": "a URL"}.get(kind, "a path")
-
-
-def _uv_source(package: Mapping[str, Json]) -> _LockSource:
-    source = package.get("source")
-    if not isinstance(source, dict):
-        return Origin.UNSAID, ""
-    if "registry" in source:
-        return _files_origin(package), ""
-    for key in ("virtual", "editable"):
-        if key in source:  # the project itself, or a member of its workspace, whose packages stand here too
-            return _own_source(source[key]) or (None, "a path outside the project")
-    return None, "a version control address" if "git" in source else "a URL" if "url" in source else "a path"
-
-
-def _pdm_source(package: Mapping[str, Json]) -> _LockSource:
-    for key, words in (("git", "a version control address"), ("url", "a URL"), ("path", "a path")):
-        if key in package:
-            own = _own_source(package["path"]) if key == "path" and package.get("editable") else None
-            return own or (None, words)
-    return Origin.UNSAID, ""
-
-
-def _pylock_source(package: Mapping[str, Json]) -> _LockSource:
-    if isinstance(package.get("directory"), dict):
-        return None, "a path"
-    for key, words in (("vcs", "a version control address"), ("archive", "a URL")):
-        if key in package:
-            return None, words
-    return _files_origin(package), ""
-
-
-def _files_origin(package: Mapping[str, Json]) -> Origin:
-    """Public where every file that the lock names has the address of a public one."""
-    files = [json_object(file) for file in (package.get("sdist"), *json_list(package.get("wheels")))]
-    urls = [json_text(file.get("url")) for file in files if file]
-    return Origin.PUBLIC if urls and all(map(is_public_file, urls)) else Origin.UNSAID
-
-
-def _own_source(path: Json) -> _LockSource | None:
-    """Of a directory of the project: the project itself asks for nothing, a part may be a copy of a public package."""
-    if _is_here(path):
-        return None, ""
-    return (Origin.OWN, "") if _own_directory(path) else None
-
-
-def _is_here(path: Json) -> bool:
-    return json_text(path) in (".", "./")
-
-
-def _own_directory(path: Json) -> bool:
-    """A relative path that does not climb."""
-    text = json_text(path)
-    return bool(text) and not re.match(r"[/\\~]|[A-Za-z]:", text) and ".." not in re.split(r"[/\\]", text)
-
-
-def _pipfile_indexes(meta: Json) -> tuple[str, ...]:
-    """The names of the indexes; Pipenv calls the public one ``pypi``."""
-    sources = map(json_object, json_list(json_object(meta).get("sources")))
-    return tuple(json_text(source.get("name")) for source in sources)
-
-
-def _pipfile_entry(name: str, entry: Json, line: int, indexes: tuple[str, ...]) -> Requirement:
-    told, name = name, package_name(name)
-    if not name:
-        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, f"{told[:60]!r} is no package name")
-    if not isinstance(entry, dict):
-        entry = {"version": entry}
-    for key, words in (
-        ("git", "a version control address"),
-        ("hg", "a version control address"),
-        ("svn", "a version control address"),
-        ("file", "a URL"),
-        ("path", "a path"),
-    ):
-        if key in entry:
-            return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, f"{name} comes from {words}")
-    index = json_text(entry.get("index"))
-    public = index == "pypi" or (not index and indexes == ("pypi",))
-    origin = Origin.PUBLIC if public else Origin.PRIVATE if index else Origin.UNSAID
-    parsed = parse_version(json_text(entry.get("version")).removeprefix("=="))
-    if parsed is None:
-        words = f"{name} has no version that can be compared"
-        return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, origin)
-    return Requirement(name, parsed.text, line, origin=origin)
-
-
-class _JsonKeys:
-    """Where each key of a JSON text stands, found in one pass."""
-
-    def __init__(self, text: str) -> None:
-        self._places: dict[str, list[tuple[int, int]]] = {}
-        line, counted = 1, 0
-        for match in re.finditer(r'"((?:[^"\\]|\\.)*)"\s*:', text):
-            line += text.count("\n", counted, match.start())
-            counted = match.start()
-            self._places.setdefault(match[1], []).append((counted, line))
-
-    def next(self, key: str, after: int) -> tuple[int, int]:
-        """(position, line) of the first place of the key behind ``after``; (``after``, 1) where there is none."""
-        places = self._places.get(json.dumps(key, ensure_ascii=False)[1:-1], [])
-        at = bisect.bisect_right(places, (after, sys.maxsize))
-        return places[at] if at < len(places) else (after, 1)
-
-
-def _table_lines(text: str, table: str, count: int) -> Iterator[int]:
-    """For each package table in order, the line of its version (else of its header); line 1 where the text is odd."""
-    header = re.compile(rf"[ \t]*\[\[[ \t]*{table}[ \t]*\]\]")
-    lines = text.split("\n")
-    heads = [number for number, line in enumerate(lines) if header.match(line)]
-    if len(heads) != count:  # inline tables, or a string that looks like a header
-        yield from [1] * count
-        return
-    for head, end in zip(heads, [*heads[1:], len(lines)], strict=True):
-        inside = (number for number in range(head + 1, end) if re.match(r"\s*version\s*=", lines[number]))
-        yield next(inside, head) + 1
-
-
-# ==================================================================================================
-# appsecgate/scanners/pyproject.py
-# ==================================================================================================
-# Dependency declarations that are not lists of requirements: pyproject.toml, Pipfile, setup.cfg, setup.py.
-#
-# They mostly give ranges; a lock file beside them holds the pins (see ``manifests``). setup.py is parsed, never run.
-
-MAX_PYPROJECT_CHARS = 2 << 20
-"""Of a file that people write; Pipfile too."""
-_QUOTED_TEXT = re.compile(r""""([^"]*)"|'([^']*)'""")
-_SETUP_KEYS = ("install_requires", "setup_requires", "tests_require")
-_ASSIGNED_KEY = re.compile(r"""(?<![\w.-])([\w.-]++)["']?[ \t]*=(?!=)""")
-
-
-class _Lines:
-    """Where literals and keys stand in a file, found in one pass; equal ones are given out one after the other."""
-
-    def __init__(self, text: str) -> None:
-        self._places: dict[str, deque[int]] = {}
-        for number, line in enumerate(text.split("\n"), 1):
-            found = {line.strip(), *(match[1] or match[2] for match in _QUOTED_TEXT.finditer(line))}
-            found |= {f"{match[1]}=" for match in _ASSIGNED_KEY.finditer(line)}
-            found |= {part.strip() for part in line.partition("=")[2].split(";")}
-            for literal in found - {""}:
-                self._places.setdefault(literal, deque()).append(number)
-
-    def of_string(self, value: str) -> int:
-        """The line of the next ``"value"``, or of the line that is nothing else; 1 where it is not found."""
-        places = self._places.get(value)
-        if not places:
-            return 1
-        return places.popleft() if len(places) > 1 else places[0]
-
-    def of_key(self, key: str) -> int:
-        """The line of the next ``key =``, bare or quoted; 1 where it is not found."""
-        return self.of_string(f"{key}=")
-
-
-def parse_pyproject(text: str) -> DependencyFile:
-    """PEP 621, PEP 735 groups, and the tables of Poetry, PDM and uv; build requirements where they are pinned."""
-    document = load_toml(text, MAX_PYPROJECT_CHARS)
-    if isinstance(document, DependencyFile):
-        return document
-    lines = _Lines(text)
-    tool = json_object(document.get("tool"))
-    found = [
-        *_pep621(document, tool, lines),
-        *_poetry(json_object(tool.get("poetry")), lines),
-        *_tool_tables(tool, lines),
-        *(
-            item
-            for item in _string_requirements(json_object(document.get("build-system")).get("requires"), lines)
-            if item.version
-        ),
-    ]
-    found = _with_uv_sources(found, json_object(json_object(tool.get("uv")).get("sources")))
-    return DependencyFile(tuple(found), tuple(_dynamic_files(tool, lines)))
-
-
-def parse_pipfile(text: str) -> DependencyFile:
-    """``[packages]``, ``[dev-packages]`` and further categories: names with ``"*"``, ``"==1.0"`` or a table."""
-    document = load_toml(text, MAX_PYPROJECT_CHARS)
-    if isinstance(document, DependencyFile):
-        return document
-    lines = _Lines(text)
-    found: list[Requirement] = []
-    for section, entries in document.items():
-        if section in ("source", "requires", "scripts", "pipenv", "pipenv-options") or not isinstance(entries, dict):
-            continue
-        found += [_tabled(name, entry, lines.of_key(name), poetry=False) for name, entry in entries.items()]
-    return DependencyFile(tuple(found))
-
-
-def parse_setup_cfg(text: str) -> DependencyFile:
-    """``[options] install_requires``, ``setup_requires``, ``tests_require`` and ``[options.extras_require]``."""
-    parser = configparser.RawConfigParser(strict=False)
-    try:
-        parser.read_string(text)
-    except (configparser.Error, ValueError):
-        return broken_file("it is not a valid configuration file")
-    options = parser.items("options") if parser.has_section("options") else []
-    values = [value for key, value in options if key.replace("-", "_") in _SETUP_KEYS]  # setuptools takes either
-    if parser.has_section("options.extras_require"):
-        values += [value for _, value in parser.items("options.extras_require")]
-    lines = _Lines(text)
-    # a list is one entry per line, or one line parted by semicolons
-    items = [item.strip() for value in values for item in value.split("\n" if "\n" in value else ";") if item.strip()]
-    files = [
-        Include(name.strip(), lines.of_string(item), False)
-        for item in items
-        if item.startswith("file:")
-        for name in item.removeprefix("file:").split(",")
-    ]
-    found = [parse_requirement(item, lines.of_string(item)) for item in items if not item.startswith(("file:", "#"))]
-    return DependencyFile(tuple(found), tuple(files))
-
-
-def parse_setup_py(text: str) -> DependencyFile:
-    """The literal lists given to ``setup()`` under any name; what a program computes is named as not audited."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return broken_file("it is no valid Python")
-    found: list[Requirement] = []
-    calls = 0
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            is_setup = _called_name(node.func) == "setup"
-            calls += is_setup
-            for keyword in node.keywords:
-                if keyword.arg in (*_SETUP_KEYS, "extras_require"):
-                    found += _literal_requirements(keyword.value)
-                elif keyword.arg is None and is_setup:
-                    found.append(_computed(keyword.value.lineno))
-        elif _touches_requirements(node):
-            found.append(_computed(getattr(node, "lineno", 1)))
-    if not calls and any(map(_imports_builder, ast.walk(tree))):
-        found.append(_computed(1))
-    return DependencyFile(tuple(found))
-
-
-def _called_name(function: ast.expr) -> str:
-    return (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
-
-
-def _touches_requirements(node: ast.AST) -> bool:
-    """``distribution.install_requires`` and ``arguments["install_requires"]``: set somewhere else than in a call."""
-    if isinstance(node, ast.Attribute):
-        return node.attr in (*_SETUP_KEYS, "extras_require") and not isinstance(node.ctx, ast.Load)
-    return isinstance(node, ast.Constant) and node.value in (*_SETUP_KEYS, "extras_require")
-
-
-def _imports_builder(node: ast.AST) -> bool:
-    if isinstance(node, ast.Import):
-        return any(alias.name.split(".")[0] in ("setuptools", "distutils") for alias in node.names)
-    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("setuptools", "distutils")
-
-
-def _literal_requirements(node: ast.expr) -> Iterator[Requirement]:
-    if isinstance(node, ast.Dict):
-        for value in node.values:
-            yield from _literal_requirements(value)
-    elif isinstance(node, ast.List | ast.Tuple):
-        for item in node.elts:
-            yield from _literal_requirements(item)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        for line in filter(None, map(str.strip, node.value.splitlines())):
-            yield parse_requirement(line.partition(" #")[0], node.lineno)
-    else:
-        yield _computed(node.lineno)
-
-
-def _computed(line: int) -> Requirement:
-    return Requirement("", None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, "computed when the package is built")
-
-
-def _string_requirements(value: Json, lines: _Lines) -> Iterator[Requirement]:
-    """Requirement strings in a list, or in the lists of a table; includes of groups bring nothing new."""
-    if isinstance(value, dict):
-        for entry in value.values():
-            yield from _string_requirements(entry, lines)
-    for item in value if isinstance(value, list) else []:
-        if isinstance(item, str):
-            yield parse_requirement(item, lines.of_string(item))
-
-
-def _tool_tables(tool: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
-    """Lists of PDM, uv, Rye and Hatch beside the standard ones. Overrides take the place of what a package asks for."""
-    pdm, uv = json_object(tool.get("pdm")), json_object(tool.get("uv"))
-    for entry in (
-        pdm.get("dev-dependencies"),
-        uv.get("dev-dependencies"),
-        uv.get("override-dependencies"),
-        json_object(tool.get("rye")).get("dev-dependencies"),
-    ):
-        yield from _string_requirements(entry, lines)
-    for name, entry in json_object(json_object(pdm.get("resolution")).get("overrides")).items():
-        line = lines.of_key(name)
-        if re.match(r"[\s\d<>=!~*,.]*$", json_text(entry), re.ASCII):
-            yield _tabled(name, entry, line, poetry=True)
-        else:
-            yield parse_requirement(f"{name} @ {json_text(entry)}", line)
-    for environment in json_object(json_object(tool.get("hatch")).get("envs")).values():
-        for key in ("dependencies", "extra-dependencies"):
-            yield from _string_requirements(json_object(environment).get(key), lines)
-
-
-def _pep621(document: Mapping[str, Json], tool: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
-    project = json_object(document.get("project"))
-    declared = project.get("dependencies", [])
-    if not isinstance(declared, list) or not all(isinstance(item, str) for item in declared):
-        why = "project.dependencies is no list of texts"
-        yield Requirement("", None, lines.of_key("dependencies"), EvidenceReason.PARSE_FAILED, why)
-    yield from _string_requirements(declared, lines)
-    yield from _string_requirements(project.get("optional-dependencies"), lines)
-    yield from _string_requirements(document.get("dependency-groups"), lines)
-    dynamic = project.get("dynamic")
-    told = json_object(json_object(tool.get("setuptools")).get("dynamic"))
-    for key in ("dependencies", "optional-dependencies"):
-        if isinstance(dynamic, list) and key in dynamic and not (told.get(key) or json_object(tool.get("poetry"))):
-            yield _computed(lines.of_key("dynamic"))
-
-
-def _dynamic_files(tool: Mapping[str, Json], lines: _Lines) -> Iterator[Include]:
-    """Setuptools' ``dynamic.dependencies = {file = ["requirements.txt"]}``."""
-    dynamic = json_object(json_object(tool.get("setuptools")).get("dynamic"))
-    entries: list[Json] = [dynamic.get("dependencies"), *json_object(dynamic.get("optional-dependencies")).values()]
-    for entry in entries:
-        files = entry.get("file") if isinstance(entry, dict) else None
-        for name in files if isinstance(files, list) else [files]:
-            if isinstance(name, str):
-                yield Include(name, lines.of_string(name), False)
-
-
-def _poetry(poetry: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
-    groups = json_object(poetry.get("group"))
-    tables = [json_object(poetry.get("dependencies")), json_object(poetry.get("dev-dependencies"))]
-    tables += [json_object(json_object(groups.get(name)).get("dependencies")) for name in groups]
-    for table in tables:
-        for name, entry in table.items():
-            if name == "python":
-                continue
-            line = lines.of_key(name)
-            for variant in entry if isinstance(entry, list) else [entry]:
-                yield _tabled(name, variant, line, poetry=True)
-
-
-def _tabled(name: str, entry: Json, line: int, *, poetry: bool) -> Requirement:
-    """``name = "…"`` or ``name = {version = …, git = …}`` as Poetry and Pipenv write them."""
-    told, name = name, package_name(name)
-    if not name:
-        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, f"{told[:60]!r} is no package name")
-    table = entry if isinstance(entry, dict) else {"version": entry}
-    for key, words in (("git", "a version control address"), ("url", "a URL"), ("file", "a path"), ("path", "a path")):
-        if key in table:
-            return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, f"{name} comes from {words}")
-    version = json_text(table.get("version")).strip()
-    origin = Origin.PRIVATE if table.get("source") or table.get("index") not in (None, "pypi") else Origin.UNSAID
-    if poetry and (parsed := parse_version(version)) is not None:  # Poetry reads a bare version as ==
-        return Requirement(name, parsed.text, line, origin=origin)
-    if re.fullmatch(r"\s*={2,3}\s*[^\s,*]+", version):
-        return specified_requirement(name, version, line, origin)
-    why = f"{name} is not pinned" + (f" ({version[:60]})" if version else "")
-    return Requirement(name, None, line, EvidenceReason.UNPINNED_DEPENDENCY, why, origin, wanted=_poetry_range(version))
-
-
-def _poetry_range(text: str) -> tuple[tuple[str, str], ...]:
-    """``^1.2``, ``~1.2`` and PEP 440's own operators; empty (no bound) where a part is anything else."""
-    bounds: list[tuple[str, str]] = []
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        match = re.fullmatch(r"(\^|~=|~|[<>]=?|[!=]=)\s*([0-9][0-9A-Za-z.*+!-]*)", part, re.ASCII)
-        if match is None:
-            return ()
-        operator, version = match[1], match[2]
-        if operator not in ("^", "~"):
-            bounds.append((operator, version))
-            continue
-        if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,5}", version):
-            return ()
-        numbers = [int(number) for number in version.split(".")]
-        first = next((place for place, number in enumerate(numbers) if number), len(numbers) - 1)
-        kept = first if operator == "^" else min(1, len(numbers) - 1)
-        upper = [*numbers[:kept], numbers[kept] + 1]
-        bounds += [(">=", version), ("<", ".".join(map(str, upper)))]
-    return tuple(bounds)
-
-
-def _with_uv_sources(found: list[Requirement], sources: Mapping[str, Json]) -> list[Requirement]:
-    """uv's ``[tool.uv.sources]`` sends single packages elsewhere."""
-    places: dict[str, str | None] = {}
-    for name, source in sources.items():
-        for variant in source if isinstance(source, list) else [source]:
-            if isinstance(variant, dict):
-                index = "index" in variant or variant.get("workspace") is True  # the lock has the member
-                what = "a version control address" if "git" in variant else "a URL" if "url" in variant else "a path"
-                places[canonical_name(name)] = None if index else what
-    result = []
-    for item in found:
-        if item.name in places:
-            what_else = places[item.name]
-            if what_else is None:
-                item = replace(item, origin=Origin.PRIVATE)
-            else:
-                item = replace(
-                    item,
-                    version=None,
-                    problem=EvidenceReason.UNSUPPORTED_DEPENDENCY,
-                    detail=f"{item.name} comes from {what_else}",
-                )
-        result.append(item)
-    return result
-
-
-# ==================================================================================================
-# appsecgate/scanners/manifests.py
-# ==================================================================================================
-# Which file is read how, and what a manifest asks for once its includes, constraints and locks are followed.
-#
-# A manifest reports every package that it brings, at its own line, wherever the pin stands: ``-r base.txt`` is the
-# line of all that base.txt asks for, and a range in pyproject.toml is pinned by the lock file beside it.
-
-_MANIFEST_PARSERS: Mapping[str, Callable[[str], DependencyFile]] = {
-    "pyproject.toml": parse_pyproject,
-    "pipfile": parse_pipfile,
-    "setup.cfg": parse_setup_cfg,
-    "setup.py": parse_setup_py,
-    "poetry.lock": parse_poetry_lock,
-    "uv.lock": parse_uv_lock,
-    "pdm.lock": parse_pdm_lock,
-    "pylock.toml": parse_pylock,
-    "pipfile.lock": parse_pipfile_lock,
-}
-_LOCKS_OF = {
-    "pyproject.toml": ("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"),
-    "pipfile": ("pipfile.lock",),
-}
-_MANIFEST_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-"""Of a URL, or a drive letter."""
-_NAMED_AND_BACK = re.compile(r"(?:^|[/\\])(?!\.{1,2}[/\\])[^/\\]+[/\\]+(?:\.[/\\]+)*\.\.(?:[/\\]|$)")
-"""``a/../b``: the kernel follows ``a`` first, which may be a link."""
-_MAX_INCLUDE_DEPTH = 32
-_MAX_CARRIED = 3 * MAX_REQUIREMENTS
-_MAX_FOLLOWED = 1_000
-"""Includes of one manifest that are followed: hundreds of files may each include all the others."""
-_MAX_WORK = 200_000
-"""Requirements that the manifests of one run take over from included files; then no more includes are followed."""
-_MAX_REMEMBERED_CHARS = 64_000
-_MANY_FILES = 512
-_AS_ITSELF, _AS_REQUIREMENTS, _AS_CONSTRAINTS = "itself", "requirements", "constraints"
-
-
-def parse_manifest(path: str, text: str) -> DependencyFile:
-    """Read a file by its name; one without a name of its own is read as requirements."""
-    return _read_manifest(_manifest_parser(path), text)
-
-
-def _read_manifest(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
-    """What many manifests include is not read again for each of them."""
-    remembered = _remembered_manifest if len(text) <= _MAX_REMEMBERED_CHARS else _remembered_lock
-    return remembered(parser, text)
-
-
-@lru_cache(maxsize=4)
-def _remembered_lock(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
-    return parser(text)
-
-
-@lru_cache(maxsize=_MANY_FILES)
-def _remembered_manifest(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
-    return parser(text)
-
-
-def _manifest_parser(path: str) -> Callable[[str], DependencyFile]:
-    name = posixpath.basename(path).lower()
-    if re.fullmatch(r"pylock\..+\.toml", name):
-        name = "pylock.toml"
-    return _MANIFEST_PARSERS.get(name, parse_requirements)
-
-
-def beside_manifest(path: str, text: str, listing: Callable[[str], Sequence[str]]) -> list[str]:
-    """Project-relative paths of the files that a manifest's answer depends on: its includes and its locks.
-
-    ``listing`` gives the files of a project directory (names or project-relative paths).
-    """
-    includes = parse_manifest(path, text).includes
-    found = [target for include in includes for target in _include_targets(path, include.target)]
-    names = _lock_names(path)
-    here = posixpath.dirname(path)
-    found += _named_in(here, names, listing)
-    folder = here
-    while "uv.lock" in names and folder and not any(posixpath.basename(name).lower() in names for name in found):
-        folder = posixpath.dirname(folder)  # a workspace keeps one lock at its root
-        found += _named_in(folder, ("uv.lock",), listing)
-    return list(dict.fromkeys(name for name in found if name != path))
-
-
-def kin_of_manifest(path: str, names: Sequence[str]) -> list[str]:
-    """Of the names in a manifest's folder, those that are changed together with it: its locks, or what it locks."""
-    own = posixpath.basename(path).lower()
-    locks = _lock_names(path)
-    return [name for name in names if name.lower() in locks or own in _lock_names(name)]
-
-
-def resolve_manifest(path: str, texts: Mapping[str, str]) -> tuple[Requirement, ...]:
-    """All that the manifest asks for. ``texts``: path → content of the manifest and of what lies beside it."""
-    return resolve_manifests([path], texts)[path]
-
-
-def resolve_manifests(paths: Sequence[str], texts: Mapping[str, str]) -> dict[str, tuple[Requirement, ...]]:
-    """All that each of the manifests asks for, within a bound on what includes bring over and over."""
-    resolved: dict[str, tuple[Requirement, ...]] = {}
-    spent = 0
-    for path in paths:
-        resolver = _ManifestResolver(texts, followed=0 if spent < _MAX_WORK else _MAX_FOLLOWED)
-        try:
-            resolved[path] = resolver.resolve(path).asked
-        except _TooManyIncludesError:
-            more = Requirement("", None, 1, EvidenceReason.PARTIAL, "more includes than are followed")
-            resolved[path] = _bounded_list([more, *parse_manifest(path, texts[path]).requirements])
-        spent += resolver.carried
-    return resolved
-
-
-class _TooManyIncludesError(Exception):
-    """Files that include each other multiply, and what they bring with them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Resolved:
-    asked: tuple[Requirement, ...] = ()
-    """What gets installed."""
-    pins: tuple[Requirement, ...] = ()
-    """Of a constraints file: what only bounds others."""
-
-
-@dataclass(slots=True)
-class _ManifestResolver:
-    """What is included is read as requirements whatever its name is, since that is how pip reads it."""
-
-    texts: Mapping[str, str]
-    done: dict[tuple[str, str], _Resolved] = field(default_factory=dict)
-    open: list[tuple[str, str]] = field(default_factory=list)
-    carried: int = 0
-    """Requirements taken over from included files so far."""
-    followed: int = 0
-
-    def resolve(self, path: str, role: str = _AS_ITSELF) -> _Resolved:
-        key = (path, role)
-        if key in self.done:
-            return self.done[key]
-        if key in self.open:
-            return _Resolved()  # a circle brings nothing new
-        if len(self.open) > _MAX_INCLUDE_DEPTH:
-            return _Resolved((Requirement("", None, 1, EvidenceReason.PARTIAL, "includes nest too deep"),))
-        self.open.append(key)
-        try:
-            text = self.texts[path]
-            file = parse_manifest(path, text) if role == _AS_ITSELF else _read_manifest(parse_requirements, text)
-            self.done[key] = self._resolve(path, file, role)
-        finally:
-            self.open.pop()
-        return self.done[key]
-
-    def _resolve(self, path: str, file: DependencyFile, role: str) -> _Resolved:
-        found: list[Requirement] = []
-        pins: dict[str, list[Requirement]] = {}
-        once = {(include.target, include.constraint): include for include in reversed(file.includes)}
-        for include in sorted(once.values(), key=lambda include: include.line):
-            self.followed += 1
-            if self.followed > _MAX_FOLLOWED:
-                raise _TooManyIncludesError
-            targets, problem = self._included(path, include)
-            if problem is not None:
-                found.append(problem)
-            for target in targets:
-                inner = self._carried(target, include)
-                # pip installs what a constraints file includes with -r
-                found += [_brought_in(item, target, include.line) for item in inner.asked]
-                _add_pins(pins, target, inner.pins)
-        bounds = file.requirements if role == _AS_CONSTRAINTS else ()
-        own_pins = tuple(_placed(path, pin) for pin in bounds)
-        found += file.requirements if role != _AS_CONSTRAINTS else ()
-        for lock in self._locks(path) if role == _AS_ITSELF else ():
-            _add_pins(pins, lock, self.resolve(lock).asked)
-        found = [pinned for item in found for pinned in _pinned(item, pins)]
-        deeper = tuple(pin for group in pins.values() for pin in group) if role == _AS_CONSTRAINTS else ()
-        return _Resolved(_bounded_list(found), (*own_pins, *deeper)[:MAX_REQUIREMENTS])
-
-    def _carried(self, target: str, include: Include) -> _Resolved:
-        """What the included file brings, as long as there is room: files that include each other multiply."""
-        if self.carried <= _MAX_CARRIED:
-            inner = self.resolve(target, _AS_CONSTRAINTS if include.constraint else _AS_REQUIREMENTS)
-            self.carried += len(inner.asked) + len(inner.pins)
-            if self.carried <= _MAX_CARRIED:
-                return inner
-        return _Resolved((Requirement("", None, 1, EvidenceReason.PARTIAL, "includes bring more than is read"),))
-
-    def _included(self, path: str, include: Include) -> tuple[list[str], Requirement | None]:
-        shown = posixpath.basename(include.target)[:60]
-        targets = _include_targets(path, include.target)
-        there = [target for target in targets if target in self.texts]
-        if _MANIFEST_SCHEME.match(include.target):
-            reason, words = EvidenceReason.UNSUPPORTED_DEPENDENCY, "includes a list from a URL"
-        elif _NAMED_AND_BACK.search(include.target):
-            reason, words = EvidenceReason.PARTIAL, f"includes {shown} through a folder and back, which a link may bend"
-        elif not targets:
-            reason, words = EvidenceReason.PARTIAL, f"includes {shown} from outside the project"
-        elif not there:
-            reason, words = EvidenceReason.FILE_MISSING, f"includes {shown}, which cannot be read"
-        else:
-            return there, None
-        return [], Requirement("", None, include.line, reason, words)
-
-    def _locks(self, path: str) -> list[str]:
-        names = _lock_names(path)
-        here = posixpath.dirname(path)
-        beside = [
-            other
-            for other in self.texts
-            if posixpath.dirname(other) == here and posixpath.basename(other).lower() in names
-        ]
-        while "uv.lock" in names and here and not beside:
-            here = posixpath.dirname(here)
-            beside = [lock for lock in (posixpath.join(here, "uv.lock"),) if lock in self.texts]
-        return beside
-
-
-def _lock_names(path: str) -> tuple[str, ...]:
-    name = posixpath.basename(path).lower()
-    if name.endswith(".in"):  # pip-compile and uv write requirements.txt from requirements.in
-        return (name[:-3] + ".txt",)
-    return _LOCKS_OF.get(name, ())
-
-
-def _named_in(folder: str, names: Sequence[str], listing: Callable[[str], Sequence[str]]) -> list[str]:
-    if not names:
-        return []
-    entries = [posixpath.basename(entry) for entry in listing(folder)]
-    return [posixpath.join(folder, entry) for entry in sorted(entries) if entry.lower() in names]
-
-
-def _include_targets(path: str, target: str) -> list[str]:
-    """The project-relative paths that ``target`` may mean in the file ``path``; none where it leaves the project.
-
-    A backslash parts folders on Windows and is an ordinary character elsewhere.
-    """
-    spellings = dict.fromkeys((target, target.replace("\\", "/")))
-    inside = (_inside_project(path, spelling) for spelling in spellings)
-    return [found for found in inside if found]
-
-
-def _inside_project(path: str, target: str) -> str:
-    """The project-relative path that ``target`` means in the file ``path``; "" where it leaves the project."""
-    if not target or target.startswith(("/", "\\", "~")) or _MANIFEST_SCHEME.match(target) or "\0" in target:
-        return ""
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-    return "" if joined == ".." or joined.startswith("../") or joined == "." else joined
-
-
-def _placed(path: str, item: Requirement) -> Requirement:
-    return replace(item, pinned_in=item.pinned_in or f"{path}:{item.line}")
-
-
-def _add_pins(pins: dict[str, list[Requirement]], path: str, requirements: Sequence[Requirement]) -> None:
-    for item in requirements:
-        if item.name and item.problem is not EvidenceReason.UNPINNED_DEPENDENCY:
-            pins.setdefault(item.name, []).append(_placed(path, item))
-
-
-def _brought_in(item: Requirement, path: str, line: int) -> Requirement:
-    detail = f"{item.detail} ({posixpath.basename(path)}:{item.line})" if item.detail else ""
-    return replace(_placed(path, item), line=line, detail=detail[:200])
-
-
-def _pinned(item: Requirement, pins: Mapping[str, Sequence[Requirement]]) -> list[Requirement]:
-    """An unpinned requirement with the versions that a lock or constraint gives it.
-
-    Where each of these holds under a marker alone, the requirement may still be free elsewhere. Where none fits the
-    range, a tool would resolve anew: a lock that was edited by hand proves nothing.
-    """
-    if item.problem is not EvidenceReason.UNPINNED_DEPENDENCY or item.name not in pins:
-        return [item]
-    found = [replace(pin, line=item.line) for pin in pins[item.name]]
-    certain = [pin for pin in found if not pin.conditional]
-    if any(pin.version is None or allows(item.wanted, pin.version) for pin in certain):
-        return found
-    why = f"{item.detail}, and {certain[0].version} of {certain[0].pinned_in} does not fit" if certain else item.detail
-    return [replace(item, detail=why[:200]), *found]
-
-
-def _bounded_list(found: Sequence[Requirement]) -> tuple[Requirement, ...]:
-    """Each once, in the order of lines; what is cut off is named."""
-    unique = {(item.name or item.line, item.version, item.problem, item.detail): item for item in reversed(found)}
-    ordered = sorted(unique.values(), key=lambda item: (item.line, item.name, item.version or ""))
-    if len(ordered) <= MAX_REQUIREMENTS:
-        return tuple(ordered)
-    line = ordered[MAX_REQUIREMENTS].line
-    more = Requirement("", None, line, EvidenceReason.PARTIAL, "more requirements than are read")
-    return (*ordered[:MAX_REQUIREMENTS], more)
-
-
-# ==================================================================================================
-# appsecgate/context_packages.py
-# ==================================================================================================
-# Which files a person has to touch to raise a dependency's version.
-
-_MAX_PLACES = 40
-"""Files whose neighbours are looked at."""
-
-
-def files_to_change(
-    workspace: Workspace, findings: Iterable[Finding], package: str, *, max_bytes: int
-) -> Sequence[str]:
-    """The files of the findings, the files that hold their pins, and what belongs to each of these and names the
-    package: a lock beside its manifest, a manifest beside its lock. Sorted; ``findings`` are of one flaw."""
-    places = set()
-    for finding in findings:
-        places.add(finding.file_path)
-        pinned_in = finding.metadata.get("pinned_in")
-        if isinstance(pinned_in, str):
-            places.add(pinned_in.rpartition(":")[0])
-    kin = {
-        path
-        for place in sorted(places)[:_MAX_PLACES]
-        for path in _kin(workspace, place)
-        if path not in places and _names_package(workspace, path, package, max_bytes)
-    }
-    return sorted(places | kin)
-
-
-def _kin(workspace: Workspace, place: str) -> list[str]:
-    folder = posixpath.dirname(place)
-    names = [posixpath.basename(name) for name in workspace.files_in(folder)]
-    return [posixpath.join(folder, name) for name in kin_of_manifest(place, names)]
-
-
-def _names_package(workspace: Workspace, path: str, package: str, max_bytes: int) -> bool:
-    try:
-        found = workspace.read(path, max_bytes=max_bytes)
-    except AppSecGateError:
-        return False
-    if isinstance(found, LeftOut):
-        return False
-    return any(requirement.name == package for requirement in parse_manifest(path, found.text).requirements)
-
-
-# ==================================================================================================
-# appsecgate/scanners/pip_audit.py
-# ==================================================================================================
-# The pip-audit adapter: pinned packages in, advisories of the local copy out, at the line that asks for them.
-#
-# pip-audit gets one generated lock file with exact pins and answers from our loopback responder: no pip, no
-# resolver, no index, nothing of the project is read by it. What cannot be put into that file (ranges, URLs, paths,
-# private names) is evidence, by name. Each pin must come back in its report.
-
-PIP_AUDIT_READING = 2
-"""Raised when manifests are read differently, so that cached answers are asked anew."""
-_PIP_AUDIT_WORKER = "workers/pip_audit.py"
-_SENTINEL_VERSION = "1.0"
-_TIMEOUT_PER_PIN_S = 0.05
-_PIP_AUDIT_GIB = 1024**3
-
-_GAP_ORDER = (
-    EvidenceReason.PARSE_FAILED,
-    EvidenceReason.FILE_MISSING,
-    EvidenceReason.PARTIAL,
-    EvidenceReason.NOT_REPORTED,
-    EvidenceReason.UNSUPPORTED_DEPENDENCY,
-    EvidenceReason.UNPINNED_DEPENDENCY,
-    EvidenceReason.UNKNOWN_PACKAGE,
-)
-"""The first of these that a manifest has is its reason; the detail names every one."""
-
-PinKey = tuple[str, VersionKey]
-
-
-@dataclass(frozen=True, slots=True)
-class _Gap:
-    """Something that a manifest asks for and nobody audited."""
-
-    name: str
-    line: int
-    reason: EvidenceReason
-    words: str
-
-
-class PipAuditAdapter:
-    """See ``base.Adapter``."""
-
-    name = Scanner.PIP_AUDIT
-    category = Category.SCA
-
-    def __init__(
-        self,
-        advisories: AdvisoryLookup,
-        *,
-        clock: Callable[[], datetime],
-        timeout_s: float = 60.0,
-        max_age_days: int = MAX_AGE_DAYS,
-        public_names: Collection[str] = (),
-    ) -> None:
-        """``timeout_s``: for one run, some more for each pin. ``public_names``: packages that a person vouches
-        for as public, beside the shipped list."""
-        self._advisories = advisories
-        self._clock = clock
-        self._timeout_s = timeout_s
-        self._max_age_days = max_age_days
-        self._public = frozenset(map(canonical_name, public_names))
-
-    def ruleset_hash(self) -> str:
-        status = self._status()
-        parts = [
-            status.digest,
-            str(status.is_stale(self._max_age_days)),
-            read_embedded("samples/pip_audit_sentinel.json"),
-            str(PIP_AUDIT_READING),
-            " ".join(sorted(self._public | _shipped_public_names())),
-        ]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-    def has_rule(self, rule_id: str) -> bool:
-        """Whether the copy still holds the advisory."""
-        try:
-            return self._advisories.knows_flaw(rule_id)
-        except AdvisoryError:
-            return False
-
-    def rule_hash(self, rule_id: str) -> str:  # noqa: ARG002
-        return ""
-
-    def accepts(self, path: str, language: str, kinds: frozenset[str]) -> EvidenceReason:  # noqa: ARG002
-        return EvidenceReason.NONE if KIND_MANIFEST in kinds else EvidenceReason.NOT_APPLICABLE
-
-    def companions(self, path: str, source: Source, listing: Callable[[str], Sequence[str]]) -> Sequence[str]:
-        return beside_manifest(path, source.text, listing)
-
-    def batches(self, targets: Sequence[StagedFile], companions: Sequence[StagedFile]) -> Sequence[Batch]:
-        return [Batch(tuple(targets), tuple(companions))] if targets else []
-
-    def unready(self) -> tuple[EvidenceReason, str]:
-        """Only a copy that is missing stops a run: an old one still finds what it knows (see ``parse``)."""
-        status = self._status()
-        if status.usable:
-            return EvidenceReason.NONE, ""
-        return EvidenceReason.NO_ADVISORIES, f"{status.problem}: run python -P -m appsecgate advisories import PATH"
-
-    def service(self) -> contextlib.AbstractContextManager[str]:
-        return AdvisoryResponder(self._advisories, (_sentinel_record(),))
-
-    def invocation(self, batch: Batch, tool: Installation, run_dir: Path, service: str) -> Invocation:
-        pins = {
-            (requirement.name, requirement.version)
-            for requirements in _resolved(batch).values()
-            for requirement in requirements
-            if requirement.name and requirement.version
-        }
-        starts = (str(tool.python), "-I", "-m", "pip_audit") if tool.python else tool.command
-        arguments = (
-            "-s", "osv", "--osv-url", service, "-f", "json", "--progress-spinner", "off", "--timeout", "30",
-            "--cache-dir", str(run_dir / "cache"), "--locked", str(run_dir / "audit"),
-        )  # fmt: skip
-        return Invocation(
-            argv=(*starts, *arguments),
-            limits=self._limits(len(pins)),
-            zygote=self.zygote(tool),
-            arguments=arguments,
-            env={"PIP_NO_INPUT": "1", "PIP_CONFIG_FILE": "/dev/null"},
-            files={"audit/pylock.toml": _lock_file(sorted(pins))},
-        )
-
-    def zygote(self, tool: Installation) -> Zygote | None:
-        """See ``base.Loadable``."""
-        return Zygote(tool.python, read_embedded(_PIP_AUDIT_WORKER), self._limits(0)) if tool.python else None
-
-    def _limits(self, pins: int) -> Limits:
-        return Limits(timeout_s=self._timeout_s + _TIMEOUT_PER_PIN_S * pins, memory_bytes=2 * _PIP_AUDIT_GIB, cpu_s=600)
-
-    def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:  # noqa: ARG002
-        """pip-audit ends with 1 for findings and for errors alike: the report on stdout decides."""
-        document = load_report(completed.stdout)
-        if not isinstance(document, dict) or not isinstance(document.get("dependencies"), list):
-            return Report(failure=EvidenceReason.SCANNER_FAILED, detail=f"no report (exit {completed.exit_code})")
-        if completed.exit_code not in (0, 1):
-            return Report(failure=EvidenceReason.SCANNER_FAILED, detail=f"exit {completed.exit_code}")
-        status = self._status()
-        reading = _Reading(self._advisories, self._is_public, _reported(document), tool.version, status)
-        try:
-            audits = [reading.audit(file, found) for file, found in _resolved_targets(batch)]
-        except AdvisoryError as error:
-            return Report(failure=EvidenceReason.NO_ADVISORIES, detail=str(error))
-        stale = status.is_stale(self._max_age_days)
-        return Report(
-            hits=tuple(hit for audit in audits for hit in audit.hits),
-            targets={audit.file.path: _audit_evidence(audit, status, stale) for audit in audits},
-            sentinel=reading.sentinel(),
-            packages={audit.file.path: audit.packages() for audit in audits},
-        )
-
-    def _status(self) -> AdvisoryStatus:
-        return self._advisories.status(self._clock())
-
-    def _is_public(self, name: str) -> bool:
-        return name in self._public or name in _shipped_public_names()
-
-
-@dataclass(frozen=True, slots=True)
-class _ManifestAudit:
-    file: StagedFile
-    requirements: tuple[Requirement, ...]
-    hits: tuple[Hit, ...]
-    gaps: tuple[_Gap, ...]
-
-    def packages(self) -> dict[str, bool]:
-        """Name → audited. The empty name, never audited, stands for requirements that may bring any package."""
-        missed = {gap.name for gap in self.gaps}
-        names = {requirement.name for requirement in self.requirements} - {""}
-        unknown = {"": False} if any(requirement.may_be_any for requirement in self.requirements) else {}
-        return {**unknown, **{name: name not in missed for name in sorted(names)}}
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """pip-audit's report beside what the copy says: each pin must be in the one, each flaw in both."""
-
-    advisories: AdvisoryLookup
-    is_public: Callable[[str], bool]
-    reported: Mapping[PinKey, frozenset[str]]
-    scanner_version: str
-    status: AdvisoryStatus
-
-    def sentinel(self) -> SentinelState:
-        record = _sentinel_record()
-        key = _pin_key(record.packages[0].name, _SENTINEL_VERSION)
-        return SentinelState.ALIVE if record.id in self.reported.get(key, ()) else SentinelState.MISSED
-
-    def audit(self, file: StagedFile, requirements: tuple[Requirement, ...]) -> _ManifestAudit:
-        hits: dict[tuple[str, str, str], Hit] = {}
-        gaps: list[_Gap] = []
-        for requirement in requirements:
-            if requirement.problem is not EvidenceReason.NONE:
-                gaps.append(_Gap(requirement.name, requirement.line, requirement.problem, requirement.detail))
-            if not requirement.name or requirement.version is None:
-                continue
-            answer = self.advisories.lookup(requirement.name, requirement.version)
-            gaps += self._gaps(requirement, answer)
-            for advisory in self._confirmed(requirement, answer):
-                key = (requirement.name, requirement.version, advisory.id)
-                hits.setdefault(key, self._hit(file, requirement, answer, advisory))
-        return _ManifestAudit(file, requirements, tuple(hits.values()), tuple(gaps))
-
-    def _confirmed(self, requirement: Requirement, answer: AdvisoryAnswer) -> list[Advisory]:
-        ids = self.reported.get(_pin_key(requirement.name, requirement.version or ""), frozenset())
-        return [advisory for advisory in answer.advisories if not ids.isdisjoint(advisory.ids)]
-
-    def _gaps(self, requirement: Requirement, answer: AdvisoryAnswer) -> Iterator[_Gap]:
-        name, line, said = requirement.name, requirement.line, f"{requirement.name} {requirement.version}"
-        if _pin_key(name, requirement.version or "") not in self.reported:
-            yield _Gap(name, line, EvidenceReason.NOT_REPORTED, f"{said} is not in the report")
-        elif len(self._confirmed(requirement, answer)) < len(answer.advisories):
-            yield _Gap(name, line, EvidenceReason.NOT_REPORTED, f"{said}: the report lacks an advisory of the copy")
-        if answer.undecided:
-            words = f"{said} cannot be compared with the versions of {', '.join(answer.undecided[:3])}"
-            yield _Gap(name, line, EvidenceReason.PARTIAL, words)
-        if not (answer.known or requirement.origin in (Origin.PUBLIC, Origin.OWN) or self.is_public(name)):
-            where = "from another index" if requirement.origin is Origin.PRIVATE else "private, rare or misspelt"
-            yield _Gap(name, line, EvidenceReason.UNKNOWN_PACKAGE, f"{said} is in no advisory ({where})")
-
-    def _hit(self, file: StagedFile, requirement: Requirement, answer: AdvisoryAnswer, advisory: Advisory) -> Hit:
-        version = requirement.version or ""
-        aliases = f" ({', '.join(advisory.ids[1:])})" if len(advisory.ids) > 1 else ""
-        mend = f"Fixed in {advisory.fixed_version}." if advisory.fixed_version else "No fixed version is known."
-        return Hit(
-            scanner=Scanner.PIP_AUDIT,
-            rule_id=advisory.id,
-            category=Category.SCA,
-            severity=advisory.severity,
-            path=file.path,
-            line_start=requirement.line,
-            line_end=requirement.line,
-            message=f"{requirement.name} {version}: {advisory.id}{aliases}. {advisory.summary} {mend}",
-            scanner_version=self.scanner_version,
-            cwe=advisory.cwe,
-            owasp=("A06:2021",),
-            references=advisory.references,
-            metadata=_hit_metadata(requirement, answer, advisory, self.status),
-            package=Package(OSV_ECOSYSTEM.lower(), requirement.name, version, advisory.fixed_version, advisory.ids),
-        )
-
-
-def _hit_metadata(
-    requirement: Requirement, answer: AdvisoryAnswer, advisory: Advisory, status: AdvisoryStatus
-) -> dict[str, Json]:
-    installed, safe = parse_version(requirement.version or ""), parse_version(answer.safe_version or "")
-    metadata: dict[str, Json] = {
-        "aliases": list(advisory.ids[1:]),
-        "fixed_versions": list(advisory.fixed_versions[:20]),
-        "safe_version": answer.safe_version,
-        "major_jump": bool(installed and safe and installed.major != safe.major),
-        "severity_source": advisory.severity_source or "default: the advisory gives no severity",
-        "published": advisory.published,
-        "modified": advisory.modified,
-        "advisories_from": status.source_date,
-    }
-    if requirement.pinned_in:
-        metadata["pinned_in"] = requirement.pinned_in
-    if answer.safe_version:
-        where = f" in {requirement.pinned_in.rpartition(':')[0]}" if requirement.pinned_in else ""
-        metadata["remediation"] = (
-            f"Raise {requirement.name} to {answer.safe_version} or later{where}: the smallest version known to be"
-            " outside every vulnerable range; then renew the lock file, if there is one."
-        )
-    return metadata
-
-
-def _audit_evidence(audit: _ManifestAudit, status: AdvisoryStatus, stale: bool) -> TargetEvidence:
-    """Applied only where every requirement was audited against a copy that is young enough."""
-    gaps = sorted(audit.gaps, key=lambda gap: (_gap_rank(gap.reason), gap.line, gap.name))
-    state, reason = EvidenceState.APPLIED, EvidenceReason.NONE
-    audited = sum(audit.packages().values())
-    # a file that asks for nothing was read whole by us: that is how a removed dependency looks
-    words = [f"{audited} packages checked against advisories of {status.source_date[:10]}"]
-    if stale:
-        state, reason = EvidenceState.NOT_VERIFIED, EvidenceReason.ADVISORIES_STALE
-        words = [f"the advisories are {status.age_days} days old ({status.source_date[:10]})"]
-    if not audit.requirements:
-        state, reason, words = EvidenceState.APPLIED, EvidenceReason.NONE, ["it declares no dependencies"]
-    if gaps:
-        state, reason = EvidenceState.NOT_VERIFIED, gaps[0].reason
-        more = [f"and {len(gaps) - 6} more"] if len(gaps) > 6 else []
-        named = [f"line {gap.line}: {gap.words}" for gap in gaps[:6]]
-        words = [*(words if stale else []), *named, *more]
-    return TargetEvidence(Scanner.PIP_AUDIT, audit.file.path, audit.file.sha256, state, reason, "; ".join(words)[:300])
-
-
-def _gap_rank(reason: EvidenceReason) -> int:
-    return _GAP_ORDER.index(reason) if reason in _GAP_ORDER else -1
-
-
-def _reported(document: Mapping[str, Json]) -> dict[PinKey, frozenset[str]]:
-    """(name, version) → every advisory name that the report gives for it; what it skipped is not in here."""
-    found: dict[PinKey, frozenset[str]] = {}
-    for entry in map(json_object, json_list(document.get("dependencies"))):
-        if "skip_reason" in entry or not isinstance(entry.get("vulns"), list):
-            continue
-        ids: set[str] = set()
-        for flaw in map(json_object, json_list(entry["vulns"])):
-            ids.update((json_text(flaw.get("id")), *json_texts(flaw.get("aliases"))))
-        found[_pin_key(json_text(entry.get("name")), json_text(entry.get("version")))] = frozenset(ids)
-    return found
-
-
-def _pin_key(name: str, version: str) -> PinKey:
-    parsed = parse_version(version)
-    return canonical_name(name), parsed.key if parsed else (-1, (), (0, 0), 0, (0, 0), ())
-
-
-def _lock_file(pins: Sequence[tuple[str, str | None]]) -> bytes:
-    """A pylock.toml (PEP 751) with the pins and, last, the known-bad sample. Names and versions are normalised."""
-    sample = (_sentinel_record().packages[0].name, _SENTINEL_VERSION)
-    lines = ['lock-version = "1.0"', 'created-by = "appsecgate"']
-    for name, version in (*(pin for pin in pins if pin != sample), sample):
-        lines += ["[[packages]]", f"name = {json.dumps(name)}", f"version = {json.dumps(version)}"]
-    return ("\n".join(lines) + "\n").encode("ascii")
-
-
-def _resolved(batch: Batch) -> dict[str, tuple[Requirement, ...]]:
-    texts = {file.path: _staged_text(file) for file in (*batch.companions, *batch.targets)}
-    return resolve_manifests([file.path for file in batch.targets], texts)
-
-
-def _resolved_targets(batch: Batch) -> list[tuple[StagedFile, tuple[Requirement, ...]]]:
-    resolved = _resolved(batch)
-    return [(file, resolved[file.path]) for file in batch.targets]
-
-
-def _staged_text(file: StagedFile) -> str:
-    return file.local.read_bytes().decode("utf-8", "surrogateescape")
-
-
-@lru_cache(maxsize=1)
-def _sentinel_record() -> OsvRecord:
-    return parse_osv(json.loads(read_embedded("samples/pip_audit_sentinel.json")))
-
-
-@lru_cache(maxsize=1)
-def _shipped_public_names() -> frozenset[str]:
-    """Names that are public beyond doubt, so that no advisory about them is good news and not ignorance."""
-    document = json_object(json.loads(read_embedded("samples/public_packages.json")))
-    return frozenset(name for line in json_texts(document.get("names")) for name in line.split())
-
-
-# ==================================================================================================
 # appsecgate/scanners/semgrep_rules.py
 # ==================================================================================================
 # The rules that semgrep runs: our own packs and, where the configuration names them, other rule files.
@@ -30730,6 +29639,10 @@ assignments in front of a finding made it disappear."""
 _SEMGREP_MEMORY_BYTES = 2 << 30
 """Address space: rules and ordinary files need 0.6 GB; a YAML alias bomb takes 9 GB in seconds without it."""
 _PAGE_LANGUAGES = frozenset({"html", "vue"})
+_TRANSLATED_FIRST = frozenset({"java"})
+"""Languages in which escapes are translated before anything is read: the core, which does not do that, parses the
+copy in plain spelling alone. In all others a file that does not parse as it stands is broken, whatever is undone."""
+_TRANSLATED = re.compile(r"\\u+[0-9a-fA-F]{4}")
 _PLAIN = "plain-"
 """How the name of a copy of scripts in plain spelling begins."""
 _SAMPLES = "samples/semgrep.json"
@@ -30845,7 +29758,7 @@ class SemgrepAdapter:
                 expectation.files[str(local)] = file
                 if local == file.plain or local.name.startswith(_PLAIN):
                     expectation.respelled[str(local)] = analyzer
-                elif (analyzer, _plain_copy(file, local)) in looks and _plain_copy(file, local) != local:
+                elif analyzer in _TRANSLATED_FIRST and file.plain is not None and _has_translated(file):
                     expectation.beside.add(str(local))
                 sample = self._samples.get(analyzer)
                 if sample is None:
@@ -30897,6 +29810,10 @@ def load_semgrep_samples() -> dict[str, SemgrepSample]:
     return table
 
 
+def _has_translated(file: StagedFile) -> bool:
+    return _TRANSLATED.search(staged_source(file).text) is not None
+
+
 def _plain_copy(file: StagedFile, local: Path) -> Path:
     """Where the copy in plain spelling of a copy is, if there is one."""
     return file.plain or local if local == file.local else local.with_name(_PLAIN + local.name)
@@ -30940,83 +29857,6 @@ def _target_entry(local: Path, path: str, analyzer: str) -> Json:
         "CodeTarget",
         {"path": {"fpath": str(local), "ppath": shown}, "analyzer": analyzer, "products": ["sast"]},
     ]
-
-
-# ==================================================================================================
-# appsecgate/scanners/registry.py
-# ==================================================================================================
-# The list of scanners: the one place that knows them all.
-
-RULE_FILE_BYTES = 2_000_000
-
-
-def make_adapters(
-    config: Config,
-    workspace: Workspace,
-    advisories: AdvisoryLookup,
-    data_dir: Path,
-    clock: Callable[[], datetime],
-) -> tuple[Adapter, ...]:
-    """Every scanner under this configuration, in the order of ``model.Scanner``."""
-    timeout = {scanner: config.scanners[scanner].timeout_s for scanner in Scanner}
-    semgrep = locate(Scanner.SEMGREP, config, data_dir)
-    return (
-        _semgrep(config, workspace, semgrep),
-        SecretsAdapter(timeout_s=timeout[Scanner.DETECT_SECRETS]),
-        PipAuditAdapter(
-            advisories,
-            clock=clock,
-            timeout_s=timeout[Scanner.PIP_AUDIT],
-            max_age_days=config.limits.advisories_max_age_days,
-            public_names=config.public_packages,
-        ),
-        CheckovAdapter(timeout_s=timeout[Scanner.CHECKOV]),
-    )
-
-
-def rules_stamp(config: Config, workspace: Workspace, data_dir: Path) -> str:
-    """Changes with the bytes of every configured rule file, and with the semgrep whose environment reads YAML."""
-    named = [name for name in config.semgrep_rules if name != "builtin"]
-    if not named:
-        return ""
-    parts = [str(locate(Scanner.SEMGREP, config, data_dir))]
-    for name in named:
-        try:
-            parts.append(hashlib.sha256(_rule_file(name, workspace)).hexdigest())
-        except (ConfigError, ProjectError) as error:
-            parts.append(str(error))
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _semgrep(config: Config, workspace: Workspace, tool: Installation | None) -> SemgrepAdapter:
-    """A rule file that cannot be read is no reason to scan with fewer rules in silence: the adapter then says so."""
-    builtin = builtin_rules() if "builtin" in config.semgrep_rules else []
-    custom: list[dict[str, Json]] = []
-    broken = ""
-    for name in config.semgrep_rules:
-        if name == "builtin":
-            continue
-        try:
-            custom += custom_rules(name, _rule_file(name, workspace), tool)
-        except (ConfigError, ProjectError) as error:
-            broken = broken or str(error)
-    return SemgrepAdapter(
-        make_rule_pack(builtin, custom), timeout_s=config.scanners[Scanner.SEMGREP].timeout_s, broken=broken
-    )
-
-
-def _rule_file(name: str, workspace: Workspace) -> bytes:
-    """An absolute path is a person's own, see ``settings``; any other is a file of the project."""
-    if Path(name).is_absolute():
-        try:
-            with Path(name).open("rb") as file:
-                return file.read(RULE_FILE_BYTES + 1)
-        except OSError as error:
-            raise ConfigError(f"The rule file {name} cannot be read: {error.strerror}.") from error
-    found = workspace.read(workspace.relative(name), max_bytes=RULE_FILE_BYTES)
-    if isinstance(found, LeftOut):
-        raise ConfigError(f"The rule file {name} cannot be read: {found.reason}.")
-    return found.data
 
 
 # ==================================================================================================
@@ -31243,6 +30083,1658 @@ class _Waiting:
 
 def _standby_key(standby: Standby) -> object:
     return standby.argv, standby.limits, standby.awaited, tuple(sorted(standby.files.items()))
+
+
+# ==================================================================================================
+# appsecgate/scanners/told_names.py
+# ==================================================================================================
+# Names of packages as a project's files give them.
+
+def told_name(name: str) -> str:
+    """The name normalised (PEP 503); a secret stays as it is written, since in lower case nobody knows it for one."""
+    is_secret = may_hold_token(name) and any(True for _ in find_prefixed_tokens(name))
+    return name if is_secret else canonical_name(name)
+
+
+# ==================================================================================================
+# appsecgate/scanners/requirements.py
+# ==================================================================================================
+# What a Python dependency file asks for, read without pip: requirements and constraints files.
+#
+# The grammar is that of pip's requirements file format and of PEP 508. Markers are dropped: which branch
+# holds is decided where the project is installed, so each branch is audited. Nothing that the file says is
+# carried out; includes are named for the caller, who knows what lies inside the project. Where pip and uv read a
+# line differently, what either of them would install is read.
+
+MAX_REQUIREMENTS = 20_000
+"""Per file; what lies beyond is named as not audited."""
+
+
+MAX_REQUIREMENT_CHARS = 4_000
+"""Of one requirement without its hashes."""
+
+
+class Origin(enum.StrEnum):
+    """Where a file says that a package comes from."""
+
+    UNSAID = "unsaid"
+    PUBLIC = "public"
+    """The public Python package index, by its own name."""
+    PRIVATE = "private"
+    """Another index; it may be a mirror."""
+    OWN = "own"
+    """A directory of the project: nobody expects the index to know it."""
+
+
+class Naming(enum.StrEnum):
+    """How far a requirement's name binds what gets installed."""
+
+    STATED = "stated"
+    GUESSED = "guessed"
+    """From a URL or a path, which may hold a package of any name."""
+    PROJECT = "project"
+    """The project itself (``.``): what it needs stands in its own manifests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One package that a file asks for."""
+
+    name: str
+    """Normalised (PEP 503); "" where none can be told."""
+    version: str | None
+    """The one version that is asked for, normalised (PEP 440); None where several would do."""
+    line: int
+    """Where it stands, counted from 1."""
+    problem: EvidenceReason = EvidenceReason.NONE
+    """Why no audit can speak for it, even where ``version`` is known (a URL may hold anything)."""
+    detail: str = ""
+    """The problem in a few words. Never a URL: it may hold credentials."""
+    origin: Origin = Origin.UNSAID
+    pinned_in: str = ""
+    """``path:line`` of the pin where another file holds it."""
+    wanted: tuple[tuple[str, str], ...] = ()
+    """(operator, version) of an unpinned one, as far as PEP 440 has it."""
+    naming: Naming = Naming.STATED
+    conditional: bool = False
+    """It has a marker, so that it does not hold everywhere: as a constraint it pins nothing for certain."""
+
+    @property
+    def may_be_any(self) -> bool:
+        """Whether it may bring a package of any name."""
+        return self.naming is Naming.GUESSED or (not self.name and self.naming is not Naming.PROJECT)
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """A ``-r`` or ``-c`` line."""
+
+    target: str
+    """As written, relative to the file."""
+    line: int
+    constraint: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyFile:
+    """A file, read. ``requirements`` holds an entry with a problem for every line that cannot be audited."""
+
+    requirements: tuple[Requirement, ...] = ()
+    includes: tuple[Include, ...] = ()
+
+
+_REQ_PUBLIC_FILE = re.compile(r"https?://[^/]+(?:/[^/]+)*?/packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}/[^/]+")
+_REQ_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_PEP508_NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*"
+_REQ_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,198}[A-Za-z0-9])?", re.ASCII)
+_REQ_SPECIFIED = re.compile(_PEP508_NAME + r"(?P<specifiers>(?:[(=<>!~].*)?)", re.ASCII)
+_REQ_DIRECT = re.compile(_PEP508_NAME + r"@(?P<reference>.+)", re.ASCII)
+_REQ_SPECIFIER = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)\s*([^\s,;()]+)\s*")
+_REQ_ARCHIVE = re.compile(r"\.(?:whl|zip|tar\.gz|tgz|tar\.bz2|tbz|tar\.xz|tar)$", re.IGNORECASE)
+_REQ_PATH = re.compile(r"(?:\.{0,2}[/\\]|\.{1,2}(?:\[|$)|[A-Za-z]:[/\\]|~[/\\])")
+_REQ_REFERENCE = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?:git|hg|svn|bzr)\+|file:", re.IGNORECASE)
+_REQ_OPTIONS = re.compile(r"\s--?(?:hash|global-option|install-option|config-settings?|C)\b[=\s]?.*$")
+
+_REQ_CODING = re.compile(r"coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_REQ_CODECS = frozenset({"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252"})
+
+_REQ_FILE_OPTIONS = {"-r": False, "--requirement": False, "-c": True, "--constraint": True}
+_REQ_EDITABLE_OPTIONS = frozenset({"-e", "--editable"})
+_REQ_FLAGS = "--no-index --prefer-binary --require-hashes --pre --process-dependency-links --always-unzip -Z"
+_REQ_VALUED = (
+    "-r --requirement -c --constraint -e --editable -i --index-url --pypi-url --extra-index-url -f --find-links"
+    " --no-binary --only-binary --trusted-host --use-feature"
+    " --hash --global-option --install-option --config-settings --config-setting -C"
+)
+_REQ_TAKES_VALUE = {**dict.fromkeys(_REQ_FLAGS.split(), False), **dict.fromkeys(_REQ_VALUED.split(), True)}
+
+
+def parse_requirements(text: str) -> DependencyFile:
+    """Read a requirements or constraints file."""
+    requirements: list[Requirement] = []
+    includes: list[Include] = []
+    if codec := _hiding_codec(text):
+        requirements.append(_unreadable_requirement(1, f"pip would decode it as {codec}"))
+    for line, content in _requirement_lines(text):
+        if len(requirements) + len(includes) >= MAX_REQUIREMENTS:
+            requirements.append(Requirement("", None, line, EvidenceReason.PARTIAL, "more requirements than are read"))
+            break
+        asked, options = _split_at_options(content)
+        if asked:  # options of a requirement do not choose the package
+            requirements.append(parse_requirement(asked, line))
+            continue
+        given = _requirement_options(options)
+        if given is None:
+            requirements.append(_unreadable_requirement(line, "an option that pip does not know"))
+            continue
+        editable = [value for option, value in given if option in _REQ_EDITABLE_OPTIONS]
+        requirements += [_editable_requirement(value, line) for value in editable]
+        named = [(_REQ_FILE_OPTIONS[option], value) for option, value in given if option in _REQ_FILE_OPTIONS]
+        lists = [Include(value, line, False) for is_constraint, value in named if not is_constraint]
+        # pip takes a line's first constraint alone, and none beside a list
+        includes += lists or [Include(value, line, True) for _, value in named[:1]]
+    return DependencyFile(tuple(requirements), tuple(includes))
+
+
+def _unreadable_requirement(line: int, why: str) -> Requirement:
+    return Requirement("", None, line, EvidenceReason.PARSE_FAILED, why)
+
+
+def _hiding_codec(text: str) -> str:
+    """The codec of a coding line (PEP 263, which pip heeds) under which text may say something else; "" else.
+
+    In UTF-7 a comment can hold a line break, and a requirement behind it.
+    """
+    for name in dict.fromkeys(_REQ_CODING.findall(text)):
+        try:
+            codec = codecs.lookup(name).name
+        except (LookupError, ValueError):
+            continue  # pip stops at it
+        if codec not in _REQ_CODECS:
+            return codec[:40]
+    return ""
+
+
+def parse_requirement(text: str, line: int) -> Requirement:
+    """One PEP 508 requirement, path or URL; its marker, extras and hashes are dropped."""
+    text = " ".join(_REQ_OPTIONS.sub("", text).split())  # long runs of blanks would cost square time below
+    if len(text) > MAX_REQUIREMENT_CHARS:
+        return _unreadable_requirement(line, "this line is too long")
+    if "${" in text:
+        return Requirement("", None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, "named by an environment variable")
+    direct = _REQ_DIRECT.fullmatch(text)
+    if direct is not None:
+        return referenced_requirement(told_name(direct["name"]), direct["reference"], line)
+    text, _, marker = text.partition(";")
+    text = text.strip()
+    if _REQ_REFERENCE.match(text) or _REQ_PATH.match(text) or _REQ_ARCHIVE.search(text):
+        return referenced_requirement("", text, line)
+    match = _REQ_SPECIFIED.fullmatch(text)
+    if match is None:
+        return _unreadable_requirement(line, "this line is no requirement")
+    found = specified_requirement(told_name(match["name"]), match["specifiers"], line)
+    return replace(found, conditional=True) if marker.strip() else found
+
+
+def specified_requirement(name: str, specifiers: str, line: int, origin: Origin = Origin.UNSAID) -> Requirement:
+    """A named package with PEP 440 specifiers; pinned where one ``==`` or ``===`` names a whole version."""
+    bare = specifiers.strip()
+    if bare.startswith("(") and bare.endswith(")"):
+        bare = bare[1:-1]
+    found = _REQ_SPECIFIER.findall(bare)
+    if bare.strip() and re.sub(r"[\s,]", "", _REQ_SPECIFIER.sub("", bare)):
+        return Requirement(
+            name, None, line, EvidenceReason.PARSE_FAILED, f"{name}: its version is not readable", origin
+        )
+    pins = [value for operator, value in found if operator in ("==", "===") and not value.endswith(".*")]
+    if not pins:
+        wanted = ",".join(f"{operator}{value}" for operator, value in found)[:60]
+        why = f"{name} is not pinned" + (f" ({wanted})" if wanted else "")
+        unpinned = EvidenceReason.UNPINNED_DEPENDENCY
+        return Requirement(name, None, line, unpinned, why, origin, wanted=tuple(found[:20]))
+    versions = {parsed.key: parsed.text for pin in pins if (parsed := parse_version(pin)) is not None}
+    if len(versions) != 1:
+        why = (
+            f"{name}: {pins[0][:40]} is no PEP 440 version" if not versions else f"{name} is pinned to several versions"
+        )
+        return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, why, origin)
+    return Requirement(name, versions.popitem()[1], line, origin=origin)
+
+
+def referenced_requirement(name: str, reference: str, line: int) -> Requirement:
+    """A package named by a URL or a path: it may hold anything, so it is never audited clean.
+
+    Where the file's name tells package and version (a wheel, a source archive), these are kept and audited
+    besides, since a vulnerable version is one wherever it was fetched from.
+    """
+    reference = reference.strip()
+    what = "a URL" if _REQ_REFERENCE.match(reference) and not reference.lower().startswith("file:") else "a path"
+    if re.match(r"(?:git|hg|svn|bzr)\+|git@", reference, re.IGNORECASE):
+        what = "a version control address"
+    told_name, version = _named_by_archive(reference)
+    naming = _binding(name, reference)
+    name = name or told_name or _guessed_name(reference)
+    words = f"{name} comes from {what}" if name else f"a package comes from {what}"
+    pinned = version if name == told_name else None
+    return Requirement(name, pinned, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=naming)
+
+
+def _binding(name: str, reference: str) -> Naming:
+    """pip holds ``name @ …`` and a wheel's file name against the package's own metadata, ``#egg=`` it does not."""
+    if name or re.search(r"\.whl(?:[#?;]|$)", reference, re.IGNORECASE):
+        return Naming.STATED
+    return Naming.PROJECT if re.fullmatch(r"(?:file:)?\./?(?:\[[^\]]*\])?", reference) else Naming.GUESSED
+
+
+def package_name(text: str) -> str:
+    """A name normalised (PEP 503); "" where it is none (PEP 508)."""
+    return told_name(text) if _REQ_NAME.fullmatch(text) else ""
+
+
+def is_public_file(url: str) -> bool:
+    """Whether a URL has the form of the public index's files, whose path is their digest; mirrors keep it."""
+    return bool(_REQ_PUBLIC_FILE.match(url))
+
+
+def _guessed_name(reference: str) -> str:
+    """The name after ``#egg=``, else what the last part of a repository's address suggests; "" where nothing does."""
+    egg = re.search(r"[#&]egg=([A-Za-z0-9._-]+)", reference)
+    if egg:
+        return told_name(egg[1])
+    path = re.split(r"[?#;]", reference)[0].rstrip("/")
+    last = re.split(r"[/:\\]", path)[-1].partition("@")[0].removesuffix(".git")
+    return told_name(last) if re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", last) else ""
+
+
+def _editable_requirement(value: str, line: int) -> Requirement:
+    stated = _REQ_DIRECT.fullmatch(value)
+    found = referenced_requirement(told_name(stated["name"]) if stated else "", value.partition("[")[0], line)
+    words = f"{found.name or 'a package'} is installed in editable form"
+    return Requirement(found.name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=found.naming)
+
+
+def _named_by_archive(reference: str) -> tuple[str, str | None]:
+    """(name, version) of a wheel or source archive, as far as its file name tells."""
+    try:
+        path = unquote(urlsplit(reference.partition(";")[0].strip()).path)
+    except ValueError:
+        return "", None
+    base = re.split(r"[/\\]", path)[-1]
+    if base.lower().endswith(".whl"):
+        parts = base[:-4].split("-")
+        name, version = (parts[0], parts[1]) if len(parts) in (5, 6) else ("", "")
+    else:
+        match = re.fullmatch(r"(.+)-([0-9][^-]*)", _REQ_ARCHIVE.sub("", base)) if _REQ_ARCHIVE.search(base) else None
+        name, version = (match[1], match[2]) if match else ("", "")
+    parsed = parse_version(version) if version else None
+    return (told_name(name), parsed.text) if parsed and re.fullmatch(r"[A-Za-z0-9._-]+", name) else ("", None)
+
+
+def _requirement_lines(text: str) -> Iterator[tuple[int, str]]:
+    """(first line's number, text) with continuations joined, then comments dropped, as pip does it.
+
+    pip begins a new line at form feeds and the like too. A backslash at the end of a comment joins lines for pip and
+    not for uv: it is not heeded, so that no requirement disappears behind it.
+    """
+    pending: list[str] = []
+    first = 0
+    for number, line in _physical_lines(text):
+        bare = _REQ_COMMENT.sub("", line)
+        if line.endswith("\\") and bare == line:
+            first = first or number
+            pending.append(line.strip("\\"))
+            continue
+        content = "".join([*pending, bare]).strip()
+        if content:
+            yield first or number, content
+        pending, first = [], 0
+    content = "".join(pending).strip()
+    if content:
+        yield first, content
+
+
+def _physical_lines(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for part in line.splitlines():
+            yield number, part
+        if not line:
+            yield number, ""
+
+
+def _split_at_options(content: str) -> tuple[str, str]:
+    """What stands before the first word that begins with a dash, and the rest: as pip parts a line."""
+    words = content.split(" ")
+    at = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+    return " ".join(words[:at]), " ".join(words[at:])
+
+
+def _requirement_options(text: str) -> list[tuple[str, str]] | None:
+    """``-r base.txt``, ``-rbase.txt``, ``--pre --requirement=base.txt`` → (option, value); None where pip stops.
+
+    As pip's parser has it: several options may stand on a line, and other words are passed over.
+    """
+    if len(text) > MAX_REQUIREMENT_CHARS:
+        return None
+    try:
+        words = deque(shlex.split(text))
+    except ValueError:
+        return None
+    found: list[tuple[str, str]] = []
+    while words:
+        word = words.popleft()
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            continue
+        option, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+        takes = _REQ_TAKES_VALUE.get(_whole_option(option))
+        if takes is None or (equals and not takes) or (takes and not equals and not words):
+            return None
+        found.append((_whole_option(option), value if equals else words.popleft() if takes else ""))
+    return found
+
+
+def _whole_option(option: str) -> str:
+    """A long option may be cut short as long as it stays the only one that begins so."""
+    if option in _REQ_TAKES_VALUE or not option.startswith("--"):
+        return option
+    longer = [known for known in _REQ_TAKES_VALUE if known.startswith(option)]
+    return longer[0] if len(longer) == 1 else option
+
+
+# ==================================================================================================
+# appsecgate/scanners/lockfiles.py
+# ==================================================================================================
+# Lock files of Python package managers, read as pinned requirements.
+#
+# poetry.lock, uv.lock, pdm.lock and pylock.toml (PEP 751) are TOML with one table per package, Pipfile.lock is
+# JSON. The parsers of the standard library give no line numbers, so lines are found in the text: the n-th
+# package table belongs to the n-th ``[[package]]`` header.
+
+def parse_poetry_lock(text: str) -> DependencyFile:
+    """``[[package]]`` with ``[package.source]`` of type git, url, file, directory or legacy (another index)."""
+    return _toml_lock(text, "package", _poetry_source)
+
+
+def parse_uv_lock(text: str) -> DependencyFile:
+    """``[[package]]`` with ``source = { registry | git | url | path | directory | editable | virtual = … }``."""
+    return _toml_lock(text, "package", _uv_source)
+
+
+def parse_pdm_lock(text: str) -> DependencyFile:
+    """``[[package]]`` with ``git``, ``url`` or ``path`` beside name and version."""
+    return _toml_lock(text, "package", _pdm_source)
+
+
+def parse_pylock(text: str) -> DependencyFile:
+    """PEP 751: ``[[packages]]`` with ``index``, ``vcs``, ``directory`` or ``archive``."""
+    return _toml_lock(text, "packages", _pylock_source)
+
+
+def parse_pipfile_lock(text: str) -> DependencyFile:
+    """Sections ``default`` and ``develop`` (and categories of that form) of ``name: {version, index, git, path …}``."""
+    try:
+        document: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return broken_file("it is not valid JSON")
+    if not isinstance(document, dict):
+        return broken_file("its top level is no object")
+    indexes = _pipfile_indexes(document.get("_meta"))
+    found: list[Requirement] = []
+    keys = _JsonKeys(text)
+    position = -1
+    for section, entries in document.items():
+        if section == "_meta" or not isinstance(entries, dict):
+            continue
+        position, _ = keys.next(section, position)
+        for name, entry in entries.items():
+            position, line = keys.next(name, position)
+            if not (isinstance(entry, dict) and entry.get("editable") and _is_here(entry.get("path"))):
+                found.append(_pipfile_entry(name, entry, line, indexes))
+    if len(found) > MAX_REQUIREMENTS:
+        found[MAX_REQUIREMENTS:] = [_more_packages()]
+    return DependencyFile(tuple(found))
+
+
+def _more_packages() -> Requirement:
+    return Requirement("", None, 1, EvidenceReason.PARTIAL, "more packages than are read")
+
+
+def broken_file(why: str) -> DependencyFile:
+    """A file that could not be read as what its name says."""
+    return DependencyFile((Requirement("", None, 1, EvidenceReason.PARSE_FAILED, why),))
+
+
+def load_toml(text: str, max_chars: int = MAX_TOML_CHARS) -> dict[str, Json] | DependencyFile:
+    """The document, or a broken file that says why it is none."""
+    try:
+        return parse_toml(text, max_chars)
+    except UnreasonableTomlError as error:
+        return broken_file(str(error))
+    except (ValueError, RecursionError):
+        return broken_file("it is not valid TOML")
+
+
+_LockSource = tuple[Origin | None, str]
+"""(origin, "") for a package that has one, (None, what it comes from) otherwise; (None, "") for the project itself."""
+
+
+def _toml_lock(text: str, table: str, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> DependencyFile:
+    document = load_toml(text)
+    if isinstance(document, DependencyFile):
+        return document
+    packages = document.get(table, [])
+    if not isinstance(packages, list):
+        return broken_file(f"{table} is no list of tables")
+    if not packages and not _says_what_it_is(document):
+        return broken_file("it names no packages and no lock version")
+    lines = _table_lines(text, table, len(packages))
+    found: dict[tuple[str, str | None], Requirement] = {}
+    for package, line in zip(packages[:MAX_REQUIREMENTS], lines, strict=False):
+        requirement = _locked(package, line, source_of)
+        if requirement is not None:
+            # extras have tables of their own with equal versions
+            found.setdefault((requirement.name or f"line {line}", requirement.version), requirement)
+    if len(packages) > MAX_REQUIREMENTS:
+        found["", None] = _more_packages()
+    return DependencyFile(tuple(found.values()))
+
+
+def _says_what_it_is(document: Mapping[str, Json]) -> bool:
+    return any(key in document for key in ("metadata", "version", "lock-version"))
+
+
+def _locked(package: Json, line: int, source_of: Callable[[Mapping[str, Json]], _LockSource]) -> Requirement | None:
+    name = package_name(json_text(package.get("name"))) if isinstance(package, dict) else ""
+    if not isinstance(package, dict) or not name:
+        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, "a package without a usable name")
+    parsed = parse_version(json_text(package.get("version")))
+    version = parsed.text if parsed else None
+    origin, elsewhere = source_of(package)
+    if origin is None and not elsewhere or origin is Origin.OWN and version is None:
+        return None
+    if origin is None:
+        words = f"{name} comes from {elsewhere}"
+        return Requirement(name, version, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words)
+    if version is None:
+        words = f"{name} has no version that can be compared"
+        return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, origin)
+    return Requirement(name, version, line, origin=origin)
+
+
+def _poetry_source(package: Mapping[str, Json]) -> _LockSource:
+    source = package.get("source")
+    if not isinstance(source, dict):
+        return Origin.PUBLIC, ""  # poetry writes a source for every package that is not from the public index
+    kind = json_text(source.get("type"))
+    if kind == "legacy":
+        return Origin.PRIVATE, ""
+    return None, {"git": "a version control address", "url": "a URL"}.get(kind, "a path")
+
+
+def _uv_source(package: Mapping[str, Json]) -> _LockSource:
+    source = package.get("source")
+    if not isinstance(source, dict):
+        return Origin.UNSAID, ""
+    if "registry" in source:
+        return _files_origin(package), ""
+    for key in ("virtual", "editable"):
+        if key in source:  # the project itself, or a member of its workspace, whose packages stand here too
+            return _own_source(source[key]) or (None, "a path outside the project")
+    return None, "a version control address" if "git" in source else "a URL" if "url" in source else "a path"
+
+
+def _pdm_source(package: Mapping[str, Json]) -> _LockSource:
+    for key, words in (("git", "a version control address"), ("url", "a URL"), ("path", "a path")):
+        if key in package:
+            own = _own_source(package["path"]) if key == "path" and package.get("editable") else None
+            return own or (None, words)
+    return Origin.UNSAID, ""
+
+
+def _pylock_source(package: Mapping[str, Json]) -> _LockSource:
+    if isinstance(package.get("directory"), dict):
+        return None, "a path"
+    for key, words in (("vcs", "a version control address"), ("archive", "a URL")):
+        if key in package:
+            return None, words
+    return _files_origin(package), ""
+
+
+def _files_origin(package: Mapping[str, Json]) -> Origin:
+    """Public where every file that the lock names has the address of a public one."""
+    files = [json_object(file) for file in (package.get("sdist"), *json_list(package.get("wheels")))]
+    urls = [json_text(file.get("url")) for file in files if file]
+    return Origin.PUBLIC if urls and all(map(is_public_file, urls)) else Origin.UNSAID
+
+
+def _own_source(path: Json) -> _LockSource | None:
+    """Of a directory of the project: the project itself asks for nothing, a part may be a copy of a public package."""
+    if _is_here(path):
+        return None, ""
+    return (Origin.OWN, "") if _own_directory(path) else None
+
+
+def _is_here(path: Json) -> bool:
+    return json_text(path) in (".", "./")
+
+
+def _own_directory(path: Json) -> bool:
+    """A relative path that does not climb."""
+    text = json_text(path)
+    return bool(text) and not re.match(r"[/\\~]|[A-Za-z]:", text) and ".." not in re.split(r"[/\\]", text)
+
+
+def _pipfile_indexes(meta: Json) -> tuple[str, ...]:
+    """The names of the indexes; Pipenv calls the public one ``pypi``."""
+    sources = map(json_object, json_list(json_object(meta).get("sources")))
+    return tuple(json_text(source.get("name")) for source in sources)
+
+
+def _pipfile_entry(name: str, entry: Json, line: int, indexes: tuple[str, ...]) -> Requirement:
+    told, name = name, package_name(name)
+    if not name:
+        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, f"{told[:60]!r} is no package name")
+    if not isinstance(entry, dict):
+        entry = {"version": entry}
+    for key, words in (
+        ("git", "a version control address"),
+        ("hg", "a version control address"),
+        ("svn", "a version control address"),
+        ("file", "a URL"),
+        ("path", "a path"),
+    ):
+        if key in entry:
+            return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, f"{name} comes from {words}")
+    index = json_text(entry.get("index"))
+    public = index == "pypi" or (not index and indexes == ("pypi",))
+    origin = Origin.PUBLIC if public else Origin.PRIVATE if index else Origin.UNSAID
+    parsed = parse_version(json_text(entry.get("version")).removeprefix("=="))
+    if parsed is None:
+        words = f"{name} has no version that can be compared"
+        return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, origin)
+    return Requirement(name, parsed.text, line, origin=origin)
+
+
+class _JsonKeys:
+    """Where each key of a JSON text stands, found in one pass."""
+
+    def __init__(self, text: str) -> None:
+        self._places: dict[str, list[tuple[int, int]]] = {}
+        line, counted = 1, 0
+        for match in re.finditer(r'"((?:[^"\\]|\\.)*)"\s*:', text):
+            line += text.count("\n", counted, match.start())
+            counted = match.start()
+            self._places.setdefault(match[1], []).append((counted, line))
+
+    def next(self, key: str, after: int) -> tuple[int, int]:
+        """(position, line) of the first place of the key behind ``after``; (``after``, 1) where there is none."""
+        places = self._places.get(json.dumps(key, ensure_ascii=False)[1:-1], [])
+        at = bisect.bisect_right(places, (after, sys.maxsize))
+        return places[at] if at < len(places) else (after, 1)
+
+
+def _table_lines(text: str, table: str, count: int) -> Iterator[int]:
+    """For each package table in order, the line of its version (else of its header); line 1 where the text is odd."""
+    header = re.compile(rf"[ \t]*\[\[[ \t]*{table}[ \t]*\]\]")
+    lines = text.split("\n")
+    heads = [number for number, line in enumerate(lines) if header.match(line)]
+    if len(heads) != count:  # inline tables, or a string that looks like a header
+        yield from [1] * count
+        return
+    for head, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+        inside = (number for number in range(head + 1, end) if re.match(r"\s*version\s*=", lines[number]))
+        yield next(inside, head) + 1
+
+
+# ==================================================================================================
+# appsecgate/scanners/pyproject.py
+# ==================================================================================================
+# Dependency declarations that are not lists of requirements: pyproject.toml, Pipfile, setup.cfg, setup.py.
+#
+# They mostly give ranges; a lock file beside them holds the pins (see ``manifests``). setup.py is parsed, never run.
+
+MAX_PYPROJECT_CHARS = 2 << 20
+"""Of a file that people write; Pipfile too."""
+_QUOTED_TEXT = re.compile(r""""([^"]*)"|'([^']*)'""")
+_SETUP_KEYS = ("install_requires", "setup_requires", "tests_require")
+_ASSIGNED_KEY = re.compile(r"""(?<![\w.-])([\w.-]++)["']?[ \t]*=(?!=)""")
+
+
+class _Lines:
+    """Where literals and keys stand in a file, found in one pass; equal ones are given out one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._places: dict[str, deque[int]] = {}
+        for number, line in enumerate(text.split("\n"), 1):
+            found = {line.strip(), *(match[1] or match[2] for match in _QUOTED_TEXT.finditer(line))}
+            found |= {f"{match[1]}=" for match in _ASSIGNED_KEY.finditer(line)}
+            found |= {part.strip() for part in line.partition("=")[2].split(";")}
+            for literal in found - {""}:
+                self._places.setdefault(literal, deque()).append(number)
+
+    def of_string(self, value: str) -> int:
+        """The line of the next ``"value"``, or of the line that is nothing else; 1 where it is not found."""
+        places = self._places.get(value)
+        if not places:
+            return 1
+        return places.popleft() if len(places) > 1 else places[0]
+
+    def of_key(self, key: str) -> int:
+        """The line of the next ``key =``, bare or quoted; 1 where it is not found."""
+        return self.of_string(f"{key}=")
+
+
+def parse_pyproject(text: str) -> DependencyFile:
+    """PEP 621, PEP 735 groups, and the tables of Poetry, PDM and uv; build requirements where they are pinned."""
+    document = load_toml(text, MAX_PYPROJECT_CHARS)
+    if isinstance(document, DependencyFile):
+        return document
+    lines = _Lines(text)
+    tool = json_object(document.get("tool"))
+    found = [
+        *_pep621(document, tool, lines),
+        *_poetry(json_object(tool.get("poetry")), lines),
+        *_tool_tables(tool, lines),
+        *(
+            item
+            for item in _string_requirements(json_object(document.get("build-system")).get("requires"), lines)
+            if item.version
+        ),
+    ]
+    found = _with_uv_sources(found, json_object(json_object(tool.get("uv")).get("sources")))
+    return DependencyFile(tuple(found), tuple(_dynamic_files(tool, lines)))
+
+
+def parse_pipfile(text: str) -> DependencyFile:
+    """``[packages]``, ``[dev-packages]`` and further categories: names with ``"*"``, ``"==1.0"`` or a table."""
+    document = load_toml(text, MAX_PYPROJECT_CHARS)
+    if isinstance(document, DependencyFile):
+        return document
+    lines = _Lines(text)
+    found: list[Requirement] = []
+    for section, entries in document.items():
+        if section in ("source", "requires", "scripts", "pipenv", "pipenv-options") or not isinstance(entries, dict):
+            continue
+        found += [_tabled(name, entry, lines.of_key(name), poetry=False) for name, entry in entries.items()]
+    return DependencyFile(tuple(found))
+
+
+def parse_setup_cfg(text: str) -> DependencyFile:
+    """``[options] install_requires``, ``setup_requires``, ``tests_require`` and ``[options.extras_require]``."""
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except (configparser.Error, ValueError):
+        return broken_file("it is not a valid configuration file")
+    options = parser.items("options") if parser.has_section("options") else []
+    values = [value for key, value in options if key.replace("-", "_") in _SETUP_KEYS]  # setuptools takes either
+    if parser.has_section("options.extras_require"):
+        values += [value for _, value in parser.items("options.extras_require")]
+    lines = _Lines(text)
+    # a list is one entry per line, or one line parted by semicolons
+    items = [item.strip() for value in values for item in value.split("\n" if "\n" in value else ";") if item.strip()]
+    files = [
+        Include(name.strip(), lines.of_string(item), False)
+        for item in items
+        if item.startswith("file:")
+        for name in item.removeprefix("file:").split(",")
+    ]
+    found = [parse_requirement(item, lines.of_string(item)) for item in items if not item.startswith(("file:", "#"))]
+    return DependencyFile(tuple(found), tuple(files))
+
+
+def parse_setup_py(text: str) -> DependencyFile:
+    """The literal lists given to ``setup()`` under any name; what a program computes is named as not audited."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return broken_file("it is no valid Python")
+    found: list[Requirement] = []
+    calls = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            is_setup = _called_name(node.func) == "setup"
+            calls += is_setup
+            for keyword in node.keywords:
+                if keyword.arg in (*_SETUP_KEYS, "extras_require"):
+                    found += _literal_requirements(keyword.value)
+                elif keyword.arg is None and is_setup:
+                    found.append(_computed(keyword.value.lineno))
+        elif _touches_requirements(node):
+            found.append(_computed(getattr(node, "lineno", 1)))
+    if not calls and any(map(_imports_builder, ast.walk(tree))):
+        found.append(_computed(1))
+    return DependencyFile(tuple(found))
+
+
+def _called_name(function: ast.expr) -> str:
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+
+
+def _touches_requirements(node: ast.AST) -> bool:
+    """``distribution.install_requires`` and ``arguments["install_requires"]``: set somewhere else than in a call."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in (*_SETUP_KEYS, "extras_require") and not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Constant) and node.value in (*_SETUP_KEYS, "extras_require")
+
+
+def _imports_builder(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name.split(".")[0] in ("setuptools", "distutils") for alias in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("setuptools", "distutils")
+
+
+def _literal_requirements(node: ast.expr) -> Iterator[Requirement]:
+    if isinstance(node, ast.Dict):
+        for value in node.values:
+            yield from _literal_requirements(value)
+    elif isinstance(node, ast.List | ast.Tuple):
+        for item in node.elts:
+            yield from _literal_requirements(item)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        for line in filter(None, map(str.strip, node.value.splitlines())):
+            yield parse_requirement(line.partition(" #")[0], node.lineno)
+    else:
+        yield _computed(node.lineno)
+
+
+def _computed(line: int) -> Requirement:
+    return Requirement("", None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, "computed when the package is built")
+
+
+def _string_requirements(value: Json, lines: _Lines) -> Iterator[Requirement]:
+    """Requirement strings in a list, or in the lists of a table; includes of groups bring nothing new."""
+    if isinstance(value, dict):
+        for entry in value.values():
+            yield from _string_requirements(entry, lines)
+    for item in value if isinstance(value, list) else []:
+        if isinstance(item, str):
+            yield parse_requirement(item, lines.of_string(item))
+
+
+def _tool_tables(tool: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
+    """Lists of PDM, uv, Rye and Hatch beside the standard ones. Overrides take the place of what a package asks for."""
+    pdm, uv = json_object(tool.get("pdm")), json_object(tool.get("uv"))
+    for entry in (
+        pdm.get("dev-dependencies"),
+        uv.get("dev-dependencies"),
+        uv.get("override-dependencies"),
+        json_object(tool.get("rye")).get("dev-dependencies"),
+    ):
+        yield from _string_requirements(entry, lines)
+    for name, entry in json_object(json_object(pdm.get("resolution")).get("overrides")).items():
+        line = lines.of_key(name)
+        if re.match(r"[\s\d<>=!~*,.]*$", json_text(entry), re.ASCII):
+            yield _tabled(name, entry, line, poetry=True)
+        else:
+            yield parse_requirement(f"{name} @ {json_text(entry)}", line)
+    for environment in json_object(json_object(tool.get("hatch")).get("envs")).values():
+        for key in ("dependencies", "extra-dependencies"):
+            yield from _string_requirements(json_object(environment).get(key), lines)
+
+
+def _pep621(document: Mapping[str, Json], tool: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
+    project = json_object(document.get("project"))
+    declared = project.get("dependencies", [])
+    if not isinstance(declared, list) or not all(isinstance(item, str) for item in declared):
+        why = "project.dependencies is no list of texts"
+        yield Requirement("", None, lines.of_key("dependencies"), EvidenceReason.PARSE_FAILED, why)
+    yield from _string_requirements(declared, lines)
+    yield from _string_requirements(project.get("optional-dependencies"), lines)
+    yield from _string_requirements(document.get("dependency-groups"), lines)
+    dynamic = project.get("dynamic")
+    told = json_object(json_object(tool.get("setuptools")).get("dynamic"))
+    for key in ("dependencies", "optional-dependencies"):
+        if isinstance(dynamic, list) and key in dynamic and not (told.get(key) or json_object(tool.get("poetry"))):
+            yield _computed(lines.of_key("dynamic"))
+
+
+def _dynamic_files(tool: Mapping[str, Json], lines: _Lines) -> Iterator[Include]:
+    """Setuptools' ``dynamic.dependencies = {file = ["requirements.txt"]}``."""
+    dynamic = json_object(json_object(tool.get("setuptools")).get("dynamic"))
+    entries: list[Json] = [dynamic.get("dependencies"), *json_object(dynamic.get("optional-dependencies")).values()]
+    for entry in entries:
+        files = entry.get("file") if isinstance(entry, dict) else None
+        for name in files if isinstance(files, list) else [files]:
+            if isinstance(name, str):
+                yield Include(name, lines.of_string(name), False)
+
+
+def _poetry(poetry: Mapping[str, Json], lines: _Lines) -> Iterator[Requirement]:
+    groups = json_object(poetry.get("group"))
+    tables = [json_object(poetry.get("dependencies")), json_object(poetry.get("dev-dependencies"))]
+    tables += [json_object(json_object(groups.get(name)).get("dependencies")) for name in groups]
+    for table in tables:
+        for name, entry in table.items():
+            if name == "python":
+                continue
+            line = lines.of_key(name)
+            for variant in entry if isinstance(entry, list) else [entry]:
+                yield _tabled(name, variant, line, poetry=True)
+
+
+def _tabled(name: str, entry: Json, line: int, *, poetry: bool) -> Requirement:
+    """``name = "…"`` or ``name = {version = …, git = …}`` as Poetry and Pipenv write them."""
+    told, name = name, package_name(name)
+    if not name:
+        return Requirement("", None, line, EvidenceReason.PARSE_FAILED, f"{told[:60]!r} is no package name")
+    table = entry if isinstance(entry, dict) else {"version": entry}
+    for key, words in (("git", "a version control address"), ("url", "a URL"), ("file", "a path"), ("path", "a path")):
+        if key in table:
+            return Requirement(name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, f"{name} comes from {words}")
+    version = json_text(table.get("version")).strip()
+    origin = Origin.PRIVATE if table.get("source") or table.get("index") not in (None, "pypi") else Origin.UNSAID
+    if poetry and (parsed := parse_version(version)) is not None:  # Poetry reads a bare version as ==
+        return Requirement(name, parsed.text, line, origin=origin)
+    if re.fullmatch(r"\s*={2,3}\s*[^\s,*]+", version):
+        return specified_requirement(name, version, line, origin)
+    why = f"{name} is not pinned" + (f" ({version[:60]})" if version else "")
+    return Requirement(name, None, line, EvidenceReason.UNPINNED_DEPENDENCY, why, origin, wanted=_poetry_range(version))
+
+
+def _poetry_range(text: str) -> tuple[tuple[str, str], ...]:
+    """``^1.2``, ``~1.2`` and PEP 440's own operators; empty (no bound) where a part is anything else."""
+    bounds: list[tuple[str, str]] = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = re.fullmatch(r"(\^|~=|~|[<>]=?|[!=]=)\s*([0-9][0-9A-Za-z.*+!-]*)", part, re.ASCII)
+        if match is None:
+            return ()
+        operator, version = match[1], match[2]
+        if operator not in ("^", "~"):
+            bounds.append((operator, version))
+            continue
+        if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9}){0,5}", version):
+            return ()
+        numbers = [int(number) for number in version.split(".")]
+        first = next((place for place, number in enumerate(numbers) if number), len(numbers) - 1)
+        kept = first if operator == "^" else min(1, len(numbers) - 1)
+        upper = [*numbers[:kept], numbers[kept] + 1]
+        bounds += [(">=", version), ("<", ".".join(map(str, upper)))]
+    return tuple(bounds)
+
+
+def _with_uv_sources(found: list[Requirement], sources: Mapping[str, Json]) -> list[Requirement]:
+    """uv's ``[tool.uv.sources]`` sends single packages elsewhere."""
+    places: dict[str, str | None] = {}
+    for name, source in sources.items():
+        for variant in source if isinstance(source, list) else [source]:
+            if isinstance(variant, dict):
+                index = "index" in variant or variant.get("workspace") is True  # the lock has the member
+                what = "a version control address" if "git" in variant else "a URL" if "url" in variant else "a path"
+                places[told_name(name)] = None if index else what
+    result = []
+    for item in found:
+        if item.name in places:
+            what_else = places[item.name]
+            if what_else is None:
+                item = replace(item, origin=Origin.PRIVATE)
+            else:
+                item = replace(
+                    item,
+                    version=None,
+                    problem=EvidenceReason.UNSUPPORTED_DEPENDENCY,
+                    detail=f"{item.name} comes from {what_else}",
+                )
+        result.append(item)
+    return result
+
+
+# ==================================================================================================
+# appsecgate/scanners/manifests.py
+# ==================================================================================================
+# Which file is read how, and what a manifest asks for once its includes, constraints and locks are followed.
+#
+# A manifest reports every package that it brings, at its own line, wherever the pin stands: ``-r base.txt`` is the
+# line of all that base.txt asks for, and a range in pyproject.toml is pinned by the lock file beside it.
+
+_MANIFEST_PARSERS: Mapping[str, Callable[[str], DependencyFile]] = {
+    "pyproject.toml": parse_pyproject,
+    "pipfile": parse_pipfile,
+    "setup.cfg": parse_setup_cfg,
+    "setup.py": parse_setup_py,
+    "poetry.lock": parse_poetry_lock,
+    "uv.lock": parse_uv_lock,
+    "pdm.lock": parse_pdm_lock,
+    "pylock.toml": parse_pylock,
+    "pipfile.lock": parse_pipfile_lock,
+}
+_LOCKS_OF = {
+    "pyproject.toml": ("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"),
+    "pipfile": ("pipfile.lock",),
+}
+_MANIFEST_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+"""Of a URL, or a drive letter."""
+_NAMED_AND_BACK = re.compile(r"(?:^|[/\\])(?!\.{1,2}[/\\])[^/\\]+[/\\]+(?:\.[/\\]+)*\.\.(?:[/\\]|$)")
+"""``a/../b``: the kernel follows ``a`` first, which may be a link."""
+_MAX_INCLUDE_DEPTH = 32
+_MAX_CARRIED = 3 * MAX_REQUIREMENTS
+_MAX_FOLLOWED = 1_000
+"""Includes of one manifest that are followed: hundreds of files may each include all the others."""
+_MAX_WORK = 200_000
+"""Requirements that the manifests of one run take over from included files; then no more includes are followed."""
+_MAX_REMEMBERED_CHARS = 64_000
+_MANY_FILES = 512
+_AS_ITSELF, _AS_REQUIREMENTS, _AS_CONSTRAINTS = "itself", "requirements", "constraints"
+
+
+def parse_manifest(path: str, text: str) -> DependencyFile:
+    """Read a file by its name; one without a name of its own is read as requirements."""
+    return _read_manifest(_manifest_parser(path), text)
+
+
+def _read_manifest(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
+    """What many manifests include is not read again for each of them."""
+    remembered = _remembered_manifest if len(text) <= _MAX_REMEMBERED_CHARS else _remembered_lock
+    return remembered(parser, text)
+
+
+@lru_cache(maxsize=4)
+def _remembered_lock(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
+    return parser(text)
+
+
+@lru_cache(maxsize=_MANY_FILES)
+def _remembered_manifest(parser: Callable[[str], DependencyFile], text: str) -> DependencyFile:
+    return parser(text)
+
+
+def _manifest_parser(path: str) -> Callable[[str], DependencyFile]:
+    name = posixpath.basename(path).lower()
+    if re.fullmatch(r"pylock\..+\.toml", name):
+        name = "pylock.toml"
+    return _MANIFEST_PARSERS.get(name, parse_requirements)
+
+
+def beside_manifest(path: str, text: str, listing: Callable[[str], Sequence[str]]) -> list[str]:
+    """Project-relative paths of the files that a manifest's answer depends on: its includes and its locks.
+
+    ``listing`` gives the files of a project directory (names or project-relative paths).
+    """
+    includes = parse_manifest(path, text).includes
+    found = [target for include in includes for target in _include_targets(path, include.target)]
+    names = _lock_names(path)
+    here = posixpath.dirname(path)
+    found += _named_in(here, names, listing)
+    folder = here
+    while "uv.lock" in names and folder and not any(posixpath.basename(name).lower() in names for name in found):
+        folder = posixpath.dirname(folder)  # a workspace keeps one lock at its root
+        found += _named_in(folder, ("uv.lock",), listing)
+    return list(dict.fromkeys(name for name in found if name != path))
+
+
+def kin_of_manifest(path: str, names: Sequence[str]) -> list[str]:
+    """Of the names in a manifest's folder, those that are changed together with it: its locks, or what it locks."""
+    own = posixpath.basename(path).lower()
+    locks = _lock_names(path)
+    return [name for name in names if name.lower() in locks or own in _lock_names(name)]
+
+
+def resolve_manifest(path: str, texts: Mapping[str, str]) -> tuple[Requirement, ...]:
+    """All that the manifest asks for. ``texts``: path → content of the manifest and of what lies beside it."""
+    return resolve_manifests([path], texts)[path]
+
+
+def resolve_manifests(paths: Sequence[str], texts: Mapping[str, str]) -> dict[str, tuple[Requirement, ...]]:
+    """All that each of the manifests asks for, within a bound on what includes bring over and over."""
+    resolved: dict[str, tuple[Requirement, ...]] = {}
+    spent = 0
+    for path in paths:
+        resolver = _ManifestResolver(texts, followed=0 if spent < _MAX_WORK else _MAX_FOLLOWED)
+        try:
+            resolved[path] = resolver.resolve(path).asked
+        except _TooManyIncludesError:
+            more = Requirement("", None, 1, EvidenceReason.PARTIAL, "more includes than are followed")
+            resolved[path] = _bounded_list([more, *parse_manifest(path, texts[path]).requirements])
+        spent += resolver.carried
+    return resolved
+
+
+class _TooManyIncludesError(Exception):
+    """Files that include each other multiply, and what they bring with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    asked: tuple[Requirement, ...] = ()
+    """What gets installed."""
+    pins: tuple[Requirement, ...] = ()
+    """Of a constraints file: what only bounds others."""
+
+
+@dataclass(slots=True)
+class _ManifestResolver:
+    """What is included is read as requirements whatever its name is, since that is how pip reads it."""
+
+    texts: Mapping[str, str]
+    done: dict[tuple[str, str], _Resolved] = field(default_factory=dict)
+    open: list[tuple[str, str]] = field(default_factory=list)
+    carried: int = 0
+    """Requirements taken over from included files so far."""
+    followed: int = 0
+
+    def resolve(self, path: str, role: str = _AS_ITSELF) -> _Resolved:
+        key = (path, role)
+        if key in self.done:
+            return self.done[key]
+        if key in self.open:
+            return _Resolved()  # a circle brings nothing new
+        if len(self.open) > _MAX_INCLUDE_DEPTH:
+            return _Resolved((Requirement("", None, 1, EvidenceReason.PARTIAL, "includes nest too deep"),))
+        self.open.append(key)
+        try:
+            text = self.texts[path]
+            file = parse_manifest(path, text) if role == _AS_ITSELF else _read_manifest(parse_requirements, text)
+            self.done[key] = self._resolve(path, file, role)
+        finally:
+            self.open.pop()
+        return self.done[key]
+
+    def _resolve(self, path: str, file: DependencyFile, role: str) -> _Resolved:
+        found: list[Requirement] = []
+        pins: dict[str, list[Requirement]] = {}
+        once = {(include.target, include.constraint): include for include in reversed(file.includes)}
+        for include in sorted(once.values(), key=lambda include: include.line):
+            self.followed += 1
+            if self.followed > _MAX_FOLLOWED:
+                raise _TooManyIncludesError
+            targets, problem = self._included(path, include)
+            if problem is not None:
+                found.append(problem)
+            for target in targets:
+                inner = self._carried(target, include)
+                # pip installs what a constraints file includes with -r
+                found += [_brought_in(item, target, include.line) for item in inner.asked]
+                _add_pins(pins, target, inner.pins)
+        bounds = file.requirements if role == _AS_CONSTRAINTS else ()
+        own_pins = tuple(_placed(path, pin) for pin in bounds)
+        found += file.requirements if role != _AS_CONSTRAINTS else ()
+        for lock in self._locks(path) if role == _AS_ITSELF else ():
+            _add_pins(pins, lock, self.resolve(lock).asked)
+        found = [pinned for item in found for pinned in _pinned(item, pins)]
+        deeper = tuple(pin for group in pins.values() for pin in group) if role == _AS_CONSTRAINTS else ()
+        return _Resolved(_bounded_list(found), (*own_pins, *deeper)[:MAX_REQUIREMENTS])
+
+    def _carried(self, target: str, include: Include) -> _Resolved:
+        """What the included file brings, as long as there is room: files that include each other multiply."""
+        if self.carried <= _MAX_CARRIED:
+            inner = self.resolve(target, _AS_CONSTRAINTS if include.constraint else _AS_REQUIREMENTS)
+            self.carried += len(inner.asked) + len(inner.pins)
+            if self.carried <= _MAX_CARRIED:
+                return inner
+        return _Resolved((Requirement("", None, 1, EvidenceReason.PARTIAL, "includes bring more than is read"),))
+
+    def _included(self, path: str, include: Include) -> tuple[list[str], Requirement | None]:
+        shown = posixpath.basename(include.target)[:60]
+        targets = _include_targets(path, include.target)
+        there = [target for target in targets if target in self.texts]
+        if _MANIFEST_SCHEME.match(include.target):
+            reason, words = EvidenceReason.UNSUPPORTED_DEPENDENCY, "includes a list from a URL"
+        elif _NAMED_AND_BACK.search(include.target):
+            reason, words = EvidenceReason.PARTIAL, f"includes {shown} through a folder and back, which a link may bend"
+        elif not targets:
+            reason, words = EvidenceReason.PARTIAL, f"includes {shown} from outside the project"
+        elif not there:
+            reason, words = EvidenceReason.FILE_MISSING, f"includes {shown}, which cannot be read"
+        else:
+            return there, None
+        return [], Requirement("", None, include.line, reason, words)
+
+    def _locks(self, path: str) -> list[str]:
+        names = _lock_names(path)
+        here = posixpath.dirname(path)
+        beside = [
+            other
+            for other in self.texts
+            if posixpath.dirname(other) == here and posixpath.basename(other).lower() in names
+        ]
+        while "uv.lock" in names and here and not beside:
+            here = posixpath.dirname(here)
+            beside = [lock for lock in (posixpath.join(here, "uv.lock"),) if lock in self.texts]
+        return beside
+
+
+def _lock_names(path: str) -> tuple[str, ...]:
+    name = posixpath.basename(path).lower()
+    if name.endswith(".in"):  # pip-compile and uv write requirements.txt from requirements.in
+        return (name[:-3] + ".txt",)
+    return _LOCKS_OF.get(name, ())
+
+
+def _named_in(folder: str, names: Sequence[str], listing: Callable[[str], Sequence[str]]) -> list[str]:
+    if not names:
+        return []
+    entries = [posixpath.basename(entry) for entry in listing(folder)]
+    return [posixpath.join(folder, entry) for entry in sorted(entries) if entry.lower() in names]
+
+
+def _include_targets(path: str, target: str) -> list[str]:
+    """The project-relative paths that ``target`` may mean in the file ``path``; none where it leaves the project.
+
+    A backslash parts folders on Windows and is an ordinary character elsewhere.
+    """
+    spellings = dict.fromkeys((target, target.replace("\\", "/")))
+    inside = (_inside_project(path, spelling) for spelling in spellings)
+    return [found for found in inside if found]
+
+
+def _inside_project(path: str, target: str) -> str:
+    """The project-relative path that ``target`` means in the file ``path``; "" where it leaves the project."""
+    if not target or target.startswith(("/", "\\", "~")) or _MANIFEST_SCHEME.match(target) or "\0" in target:
+        return ""
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return "" if joined == ".." or joined.startswith("../") or joined == "." else joined
+
+
+def _placed(path: str, item: Requirement) -> Requirement:
+    return replace(item, pinned_in=item.pinned_in or f"{path}:{item.line}")
+
+
+def _add_pins(pins: dict[str, list[Requirement]], path: str, requirements: Sequence[Requirement]) -> None:
+    for item in requirements:
+        if item.name and item.problem is not EvidenceReason.UNPINNED_DEPENDENCY:
+            pins.setdefault(item.name, []).append(_placed(path, item))
+
+
+def _brought_in(item: Requirement, path: str, line: int) -> Requirement:
+    detail = f"{item.detail} ({posixpath.basename(path)}:{item.line})" if item.detail else ""
+    return replace(_placed(path, item), line=line, detail=detail[:200])
+
+
+def _pinned(item: Requirement, pins: Mapping[str, Sequence[Requirement]]) -> list[Requirement]:
+    """An unpinned requirement with the versions that a lock or constraint gives it.
+
+    Where each of these holds under a marker alone, the requirement may still be free elsewhere. Where none fits the
+    range, a tool would resolve anew: a lock that was edited by hand proves nothing.
+    """
+    if item.problem is not EvidenceReason.UNPINNED_DEPENDENCY or item.name not in pins:
+        return [item]
+    found = [replace(pin, line=item.line) for pin in pins[item.name]]
+    certain = [pin for pin in found if not pin.conditional]
+    if any(pin.version is None or allows(item.wanted, pin.version) for pin in certain):
+        return found
+    why = f"{item.detail}, and {certain[0].version} of {certain[0].pinned_in} does not fit" if certain else item.detail
+    return [replace(item, detail=why[:200]), *found]
+
+
+def _bounded_list(found: Sequence[Requirement]) -> tuple[Requirement, ...]:
+    """Each once, in the order of lines; what is cut off is named."""
+    unique = {(item.name or item.line, item.version, item.problem, item.detail): item for item in reversed(found)}
+    ordered = sorted(unique.values(), key=lambda item: (item.line, item.name, item.version or ""))
+    if len(ordered) <= MAX_REQUIREMENTS:
+        return tuple(ordered)
+    line = ordered[MAX_REQUIREMENTS].line
+    more = Requirement("", None, line, EvidenceReason.PARTIAL, "more requirements than are read")
+    return (*ordered[:MAX_REQUIREMENTS], more)
+
+
+# ==================================================================================================
+# appsecgate/context_packages.py
+# ==================================================================================================
+# Which files a person has to touch to raise a dependency's version.
+
+_MAX_PLACES = 40
+"""Files whose neighbours are looked at."""
+
+
+def files_to_change(
+    workspace: Workspace, findings: Iterable[Finding], package: str, *, max_bytes: int
+) -> Sequence[str]:
+    """The files of the findings, the files that hold their pins, and what belongs to each of these and names the
+    package: a lock beside its manifest, a manifest beside its lock. Sorted; ``findings`` are of one flaw."""
+    places = set()
+    for finding in findings:
+        places.add(finding.file_path)
+        pinned_in = finding.metadata.get("pinned_in")
+        if isinstance(pinned_in, str):
+            places.add(pinned_in.rpartition(":")[0])
+    kin = {
+        path
+        for place in sorted(places)[:_MAX_PLACES]
+        for path in _kin(workspace, place)
+        if path not in places and _names_package(workspace, path, package, max_bytes)
+    }
+    return sorted(places | kin)
+
+
+def _kin(workspace: Workspace, place: str) -> list[str]:
+    folder = posixpath.dirname(place)
+    names = [posixpath.basename(name) for name in workspace.files_in(folder)]
+    return [posixpath.join(folder, name) for name in kin_of_manifest(place, names)]
+
+
+def _names_package(workspace: Workspace, path: str, package: str, max_bytes: int) -> bool:
+    try:
+        found = workspace.read(path, max_bytes=max_bytes)
+    except AppSecGateError:
+        return False
+    if isinstance(found, LeftOut):
+        return False
+    return any(requirement.name == package for requirement in parse_manifest(path, found.text).requirements)
+
+
+# ==================================================================================================
+# appsecgate/scanners/pip_audit.py
+# ==================================================================================================
+# The pip-audit adapter: pinned packages in, advisories of the local copy out, at the line that asks for them.
+#
+# pip-audit gets one generated lock file with exact pins and answers from our loopback responder: no pip, no
+# resolver, no index, nothing of the project is read by it. What cannot be put into that file (ranges, URLs, paths,
+# private names) is evidence, by name. Each pin must come back in its report.
+
+PIP_AUDIT_READING = 2
+"""Raised when manifests are read differently, so that cached answers are asked anew."""
+_PIP_AUDIT_WORKER = "workers/pip_audit.py"
+_SENTINEL_VERSION = "1.0"
+_TIMEOUT_PER_PIN_S = 0.05
+_PIP_AUDIT_GIB = 1024**3
+
+_GAP_ORDER = (
+    EvidenceReason.PARSE_FAILED,
+    EvidenceReason.FILE_MISSING,
+    EvidenceReason.PARTIAL,
+    EvidenceReason.NOT_REPORTED,
+    EvidenceReason.UNSUPPORTED_DEPENDENCY,
+    EvidenceReason.UNPINNED_DEPENDENCY,
+    EvidenceReason.UNKNOWN_PACKAGE,
+)
+"""The first of these that a manifest has is its reason; the detail names every one."""
+
+PinKey = tuple[str, VersionKey]
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """Something that a manifest asks for and nobody audited."""
+
+    name: str
+    line: int
+    reason: EvidenceReason
+    words: str
+
+
+class PipAuditAdapter:
+    """See ``base.Adapter``."""
+
+    name = Scanner.PIP_AUDIT
+    category = Category.SCA
+
+    def __init__(
+        self,
+        advisories: AdvisoryLookup,
+        *,
+        clock: Callable[[], datetime],
+        timeout_s: float = 60.0,
+        max_age_days: int = MAX_AGE_DAYS,
+        public_names: Collection[str] = (),
+    ) -> None:
+        """``timeout_s``: for one run, some more for each pin. ``public_names``: packages that a person vouches
+        for as public, beside the shipped list."""
+        self._advisories = advisories
+        self._clock = clock
+        self._timeout_s = timeout_s
+        self._max_age_days = max_age_days
+        self._public = frozenset(map(canonical_name, public_names))
+
+    def ruleset_hash(self) -> str:
+        status = self._status()
+        parts = [
+            status.digest,
+            str(status.is_stale(self._max_age_days)),
+            read_embedded("samples/pip_audit_sentinel.json"),
+            str(PIP_AUDIT_READING),
+            " ".join(sorted(self._public | _shipped_public_names())),
+        ]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def has_rule(self, rule_id: str) -> bool:
+        """Whether the copy still holds the advisory."""
+        try:
+            return self._advisories.knows_flaw(rule_id)
+        except AdvisoryError:
+            return False
+
+    def rule_hash(self, rule_id: str) -> str:  # noqa: ARG002
+        return ""
+
+    def accepts(self, path: str, language: str, kinds: frozenset[str]) -> EvidenceReason:  # noqa: ARG002
+        return EvidenceReason.NONE if KIND_MANIFEST in kinds else EvidenceReason.NOT_APPLICABLE
+
+    def companions(self, path: str, source: Source, listing: Callable[[str], Sequence[str]]) -> Sequence[str]:
+        return beside_manifest(path, source.text, listing)
+
+    def batches(self, targets: Sequence[StagedFile], companions: Sequence[StagedFile]) -> Sequence[Batch]:
+        return [Batch(tuple(targets), tuple(companions))] if targets else []
+
+    def unready(self) -> tuple[EvidenceReason, str]:
+        """Only a copy that is missing stops a run: an old one still finds what it knows (see ``parse``)."""
+        status = self._status()
+        if status.usable:
+            return EvidenceReason.NONE, ""
+        return EvidenceReason.NO_ADVISORIES, f"{status.problem}: run python -P -m appsecgate advisories import PATH"
+
+    def service(self) -> contextlib.AbstractContextManager[str]:
+        return AdvisoryResponder(self._advisories, (_sentinel_record(),))
+
+    def invocation(self, batch: Batch, tool: Installation, run_dir: Path, service: str) -> Invocation:
+        pins = {
+            (requirement.name, requirement.version)
+            for requirements in _resolved(batch).values()
+            for requirement in requirements
+            if requirement.name and requirement.version
+        }
+        starts = (str(tool.python), "-I", "-m", "pip_audit") if tool.python else tool.command
+        arguments = (
+            "-s", "osv", "--osv-url", service, "-f", "json", "--progress-spinner", "off", "--timeout", "30",
+            "--cache-dir", str(run_dir / "cache"), "--locked", str(run_dir / "audit"),
+        )  # fmt: skip
+        return Invocation(
+            argv=(*starts, *arguments),
+            limits=self._limits(len(pins)),
+            zygote=self.zygote(tool),
+            arguments=arguments,
+            env={"PIP_NO_INPUT": "1", "PIP_CONFIG_FILE": "/dev/null"},
+            files={"audit/pylock.toml": _lock_file(sorted(pins))},
+        )
+
+    def zygote(self, tool: Installation) -> Zygote | None:
+        """See ``base.Loadable``."""
+        return Zygote(tool.python, read_embedded(_PIP_AUDIT_WORKER), self._limits(0)) if tool.python else None
+
+    def _limits(self, pins: int) -> Limits:
+        return Limits(timeout_s=self._timeout_s + _TIMEOUT_PER_PIN_S * pins, memory_bytes=2 * _PIP_AUDIT_GIB, cpu_s=600)
+
+    def parse(self, completed: Completed, batch: Batch, tool: Installation, run_dir: Path) -> Report:  # noqa: ARG002
+        """pip-audit ends with 1 for findings and for errors alike: the report on stdout decides."""
+        document = load_report(completed.stdout)
+        if not isinstance(document, dict) or not isinstance(document.get("dependencies"), list):
+            return Report(failure=EvidenceReason.SCANNER_FAILED, detail=f"no report (exit {completed.exit_code})")
+        if completed.exit_code not in (0, 1):
+            return Report(failure=EvidenceReason.SCANNER_FAILED, detail=f"exit {completed.exit_code}")
+        status = self._status()
+        reading = _Reading(self._advisories, self._is_public, _reported(document), tool.version, status)
+        try:
+            audits = [reading.audit(file, found) for file, found in _resolved_targets(batch)]
+        except AdvisoryError as error:
+            return Report(failure=EvidenceReason.NO_ADVISORIES, detail=str(error))
+        stale = status.is_stale(self._max_age_days)
+        return Report(
+            hits=tuple(hit for audit in audits for hit in audit.hits),
+            targets={audit.file.path: _audit_evidence(audit, status, stale) for audit in audits},
+            sentinel=reading.sentinel(),
+            packages={audit.file.path: audit.packages() for audit in audits},
+        )
+
+    def _status(self) -> AdvisoryStatus:
+        return self._advisories.status(self._clock())
+
+    def _is_public(self, name: str) -> bool:
+        return name in self._public or name in _shipped_public_names()
+
+
+@dataclass(frozen=True, slots=True)
+class _ManifestAudit:
+    file: StagedFile
+    requirements: tuple[Requirement, ...]
+    hits: tuple[Hit, ...]
+    gaps: tuple[_Gap, ...]
+
+    def packages(self) -> dict[str, bool]:
+        """Name → audited. The empty name, never audited, stands for requirements that may bring any package."""
+        missed = {gap.name for gap in self.gaps}
+        names = {requirement.name for requirement in self.requirements} - {""}
+        unknown = {"": False} if any(requirement.may_be_any for requirement in self.requirements) else {}
+        return {**unknown, **{name: name not in missed for name in sorted(names)}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """pip-audit's report beside what the copy says: each pin must be in the one, each flaw in both."""
+
+    advisories: AdvisoryLookup
+    is_public: Callable[[str], bool]
+    reported: Mapping[PinKey, frozenset[str]]
+    scanner_version: str
+    status: AdvisoryStatus
+
+    def sentinel(self) -> SentinelState:
+        record = _sentinel_record()
+        key = _pin_key(record.packages[0].name, _SENTINEL_VERSION)
+        return SentinelState.ALIVE if record.id in self.reported.get(key, ()) else SentinelState.MISSED
+
+    def audit(self, file: StagedFile, requirements: tuple[Requirement, ...]) -> _ManifestAudit:
+        hits: dict[tuple[str, str, str], Hit] = {}
+        gaps: list[_Gap] = []
+        for requirement in requirements:
+            if requirement.problem is not EvidenceReason.NONE:
+                gaps.append(_Gap(requirement.name, requirement.line, requirement.problem, requirement.detail))
+            if not requirement.name or requirement.version is None:
+                continue
+            answer = self.advisories.lookup(requirement.name, requirement.version)
+            gaps += self._gaps(requirement, answer)
+            for advisory in self._confirmed(requirement, answer):
+                key = (requirement.name, requirement.version, advisory.id)
+                hits.setdefault(key, self._hit(file, requirement, answer, advisory))
+        return _ManifestAudit(file, requirements, tuple(hits.values()), tuple(gaps))
+
+    def _confirmed(self, requirement: Requirement, answer: AdvisoryAnswer) -> list[Advisory]:
+        ids = self.reported.get(_pin_key(requirement.name, requirement.version or ""), frozenset())
+        return [advisory for advisory in answer.advisories if not ids.isdisjoint(advisory.ids)]
+
+    def _gaps(self, requirement: Requirement, answer: AdvisoryAnswer) -> Iterator[_Gap]:
+        name, line, said = requirement.name, requirement.line, f"{requirement.name} {requirement.version}"
+        if _pin_key(name, requirement.version or "") not in self.reported:
+            yield _Gap(name, line, EvidenceReason.NOT_REPORTED, f"{said} is not in the report")
+        elif len(self._confirmed(requirement, answer)) < len(answer.advisories):
+            yield _Gap(name, line, EvidenceReason.NOT_REPORTED, f"{said}: the report lacks an advisory of the copy")
+        if answer.undecided:
+            words = f"{said} cannot be compared with the versions of {', '.join(answer.undecided[:3])}"
+            yield _Gap(name, line, EvidenceReason.PARTIAL, words)
+        if not (answer.known or requirement.origin in (Origin.PUBLIC, Origin.OWN) or self.is_public(name)):
+            where = "from another index" if requirement.origin is Origin.PRIVATE else "private, rare or misspelt"
+            yield _Gap(name, line, EvidenceReason.UNKNOWN_PACKAGE, f"{said} is in no advisory ({where})")
+
+    def _hit(self, file: StagedFile, requirement: Requirement, answer: AdvisoryAnswer, advisory: Advisory) -> Hit:
+        version = requirement.version or ""
+        aliases = f" ({', '.join(advisory.ids[1:])})" if len(advisory.ids) > 1 else ""
+        mend = f"Fixed in {advisory.fixed_version}." if advisory.fixed_version else "No fixed version is known."
+        return Hit(
+            scanner=Scanner.PIP_AUDIT,
+            rule_id=advisory.id,
+            category=Category.SCA,
+            severity=advisory.severity,
+            path=file.path,
+            line_start=requirement.line,
+            line_end=requirement.line,
+            message=f"{requirement.name} {version}: {advisory.id}{aliases}. {advisory.summary} {mend}",
+            scanner_version=self.scanner_version,
+            cwe=advisory.cwe,
+            owasp=("A06:2021",),
+            references=advisory.references,
+            metadata=_hit_metadata(requirement, answer, advisory, self.status),
+            package=Package(OSV_ECOSYSTEM.lower(), requirement.name, version, advisory.fixed_version, advisory.ids),
+        )
+
+
+def _hit_metadata(
+    requirement: Requirement, answer: AdvisoryAnswer, advisory: Advisory, status: AdvisoryStatus
+) -> dict[str, Json]:
+    installed, safe = parse_version(requirement.version or ""), parse_version(answer.safe_version or "")
+    metadata: dict[str, Json] = {
+        "aliases": list(advisory.ids[1:]),
+        "fixed_versions": list(advisory.fixed_versions[:20]),
+        "safe_version": answer.safe_version,
+        "major_jump": bool(installed and safe and installed.major != safe.major),
+        "severity_source": advisory.severity_source or "default: the advisory gives no severity",
+        "published": advisory.published,
+        "modified": advisory.modified,
+        "advisories_from": status.source_date,
+    }
+    if requirement.pinned_in:
+        metadata["pinned_in"] = requirement.pinned_in
+    if answer.safe_version:
+        where = f" in {requirement.pinned_in.rpartition(':')[0]}" if requirement.pinned_in else ""
+        metadata["remediation"] = (
+            f"Raise {requirement.name} to {answer.safe_version} or later{where}: the smallest version known to be"
+            " outside every vulnerable range; then renew the lock file, if there is one."
+        )
+    return metadata
+
+
+def _audit_evidence(audit: _ManifestAudit, status: AdvisoryStatus, stale: bool) -> TargetEvidence:
+    """Applied only where every requirement was audited against a copy that is young enough."""
+    gaps = sorted(audit.gaps, key=lambda gap: (_gap_rank(gap.reason), gap.line, gap.name))
+    state, reason = EvidenceState.APPLIED, EvidenceReason.NONE
+    audited = sum(audit.packages().values())
+    # a file that asks for nothing was read whole by us: that is how a removed dependency looks
+    words = [f"{audited} packages checked against advisories of {status.source_date[:10]}"]
+    if stale:
+        state, reason = EvidenceState.NOT_VERIFIED, EvidenceReason.ADVISORIES_STALE
+        words = [f"the advisories are {status.age_days} days old ({status.source_date[:10]})"]
+    if not audit.requirements:
+        state, reason, words = EvidenceState.APPLIED, EvidenceReason.NONE, ["it declares no dependencies"]
+    if gaps:
+        state, reason = EvidenceState.NOT_VERIFIED, gaps[0].reason
+        more = [f"and {len(gaps) - 6} more"] if len(gaps) > 6 else []
+        named = [f"line {gap.line}: {gap.words}" for gap in gaps[:6]]
+        words = [*(words if stale else []), *named, *more]
+    return TargetEvidence(Scanner.PIP_AUDIT, audit.file.path, audit.file.sha256, state, reason, "; ".join(words)[:300])
+
+
+def _gap_rank(reason: EvidenceReason) -> int:
+    return _GAP_ORDER.index(reason) if reason in _GAP_ORDER else -1
+
+
+def _reported(document: Mapping[str, Json]) -> dict[PinKey, frozenset[str]]:
+    """(name, version) → every advisory name that the report gives for it; what it skipped is not in here."""
+    found: dict[PinKey, frozenset[str]] = {}
+    for entry in map(json_object, json_list(document.get("dependencies"))):
+        if "skip_reason" in entry or not isinstance(entry.get("vulns"), list):
+            continue
+        ids: set[str] = set()
+        for flaw in map(json_object, json_list(entry["vulns"])):
+            ids.update((json_text(flaw.get("id")), *json_texts(flaw.get("aliases"))))
+        found[_pin_key(json_text(entry.get("name")), json_text(entry.get("version")))] = frozenset(ids)
+    return found
+
+
+def _pin_key(name: str, version: str) -> PinKey:
+    parsed = parse_version(version)
+    return canonical_name(name), parsed.key if parsed else (-1, (), (0, 0), 0, (0, 0), ())
+
+
+def _lock_file(pins: Sequence[tuple[str, str | None]]) -> bytes:
+    """A pylock.toml (PEP 751) with the pins and, last, the known-bad sample. Names and versions are normalised."""
+    sample = (_sentinel_record().packages[0].name, _SENTINEL_VERSION)
+    lines = ['lock-version = "1.0"', 'created-by = "appsecgate"']
+    for name, version in (*(pin for pin in pins if pin != sample), sample):
+        lines += ["[[packages]]", f"name = {json.dumps(name)}", f"version = {json.dumps(version)}"]
+    return ("\n".join(lines) + "\n").encode("ascii")
+
+
+def _resolved(batch: Batch) -> dict[str, tuple[Requirement, ...]]:
+    texts = {file.path: _staged_text(file) for file in (*batch.companions, *batch.targets)}
+    return resolve_manifests([file.path for file in batch.targets], texts)
+
+
+def _resolved_targets(batch: Batch) -> list[tuple[StagedFile, tuple[Requirement, ...]]]:
+    resolved = _resolved(batch)
+    return [(file, resolved[file.path]) for file in batch.targets]
+
+
+def _staged_text(file: StagedFile) -> str:
+    return file.local.read_bytes().decode("utf-8", "surrogateescape")
+
+
+@lru_cache(maxsize=1)
+def _sentinel_record() -> OsvRecord:
+    return parse_osv(json.loads(read_embedded("samples/pip_audit_sentinel.json")))
+
+
+@lru_cache(maxsize=1)
+def _shipped_public_names() -> frozenset[str]:
+    """Names that are public beyond doubt, so that no advisory about them is good news and not ignorance."""
+    document = json_object(json.loads(read_embedded("samples/public_packages.json")))
+    return frozenset(name for line in json_texts(document.get("names")) for name in line.split())
+
+
+# ==================================================================================================
+# appsecgate/scanners/registry.py
+# ==================================================================================================
+# The list of scanners: the one place that knows them all.
+
+RULE_FILE_BYTES = 2_000_000
+
+
+def make_adapters(
+    config: Config,
+    workspace: Workspace,
+    advisories: AdvisoryLookup,
+    data_dir: Path,
+    clock: Callable[[], datetime],
+) -> tuple[Adapter, ...]:
+    """Every scanner under this configuration, in the order of ``model.Scanner``."""
+    timeout = {scanner: config.scanners[scanner].timeout_s for scanner in Scanner}
+    semgrep = locate(Scanner.SEMGREP, config, data_dir)
+    return (
+        _semgrep(config, workspace, semgrep),
+        SecretsAdapter(timeout_s=timeout[Scanner.DETECT_SECRETS]),
+        PipAuditAdapter(
+            advisories,
+            clock=clock,
+            timeout_s=timeout[Scanner.PIP_AUDIT],
+            max_age_days=config.limits.advisories_max_age_days,
+            public_names=config.public_packages,
+        ),
+        CheckovAdapter(timeout_s=timeout[Scanner.CHECKOV]),
+    )
+
+
+def rules_stamp(config: Config, workspace: Workspace, data_dir: Path) -> str:
+    """Changes with the bytes of every configured rule file, and with the semgrep whose environment reads YAML."""
+    named = [name for name in config.semgrep_rules if name != "builtin"]
+    if not named:
+        return ""
+    parts = [str(locate(Scanner.SEMGREP, config, data_dir))]
+    for name in named:
+        try:
+            parts.append(hashlib.sha256(_rule_file(name, workspace)).hexdigest())
+        except (ConfigError, ProjectError) as error:
+            parts.append(str(error))
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _semgrep(config: Config, workspace: Workspace, tool: Installation | None) -> SemgrepAdapter:
+    """A rule file that cannot be read is no reason to scan with fewer rules in silence: the adapter then says so."""
+    builtin = builtin_rules() if "builtin" in config.semgrep_rules else []
+    custom: list[dict[str, Json]] = []
+    broken = ""
+    for name in config.semgrep_rules:
+        if name == "builtin":
+            continue
+        try:
+            custom += custom_rules(name, _rule_file(name, workspace), tool)
+        except (ConfigError, ProjectError) as error:
+            broken = broken or str(error)
+    return SemgrepAdapter(
+        make_rule_pack(builtin, custom), timeout_s=config.scanners[Scanner.SEMGREP].timeout_s, broken=broken
+    )
+
+
+def _rule_file(name: str, workspace: Workspace) -> bytes:
+    """An absolute path is a person's own, see ``settings``; any other is a file of the project."""
+    if Path(name).is_absolute():
+        try:
+            with Path(name).open("rb") as file:
+                return file.read(RULE_FILE_BYTES + 1)
+        except OSError as error:
+            raise ConfigError(f"The rule file {name} cannot be read: {error.strerror}.") from error
+    found = workspace.read(workspace.relative(name), max_bytes=RULE_FILE_BYTES)
+    if isinstance(found, LeftOut):
+        raise ConfigError(f"The rule file {name} cannot be read: {found.reason}.")
+    return found.data
 
 
 # ==================================================================================================
@@ -34719,10 +35211,15 @@ STORED_TEXTS: dict[str, tuple[str, ...]] = {
     "scan_targets": ("detail",),
 }
 """Table → columns that hold texts of a project."""
+STORED_NAMES: dict[str, tuple[str, ...]] = {
+    "findings": ("scope_key", "resource", "package", "installed_version", "fixed_version"),
+}
+"""Table → columns that hold names out of a project's code."""
 STORED_JSON: dict[str, tuple[str, ...]] = {
     "finding_context": ("metadata_json",),
     "config_values": ("value_json",),
     "config_log": ("old_json", "new_json"),
+    "file_shapes": ("scopes_json",),
 }
 """Table → columns that hold JSON with such texts in it."""
 STORED_PATHS: dict[str, tuple[str, ...]] = {
@@ -34753,6 +35250,10 @@ class TextRedactor(Protocol):
         """The name of a file without the tokens in it."""
         ...
 
+    def identifier(self, name: str) -> str:
+        """A name in code without the tokens and known secrets in it."""
+        ...
+
     def json(self, value: Json) -> Json:
         """The value with every text in it masked."""
         ...
@@ -34763,13 +35264,14 @@ def reindex_texts(rows: Rows, redactor_of: Callable[[str], TextRedactor]) -> int
 
     One project's secrets say nothing about another's texts: a word that is a password here is a word there.
     """
-    projects = rows.projects_in(sorted({*STORED_TEXTS, *STORED_JSON, *STORED_PATHS}))
+    projects = rows.projects_in(sorted({*STORED_TEXTS, *STORED_NAMES, *STORED_JSON, *STORED_PATHS}))
     return sum(_reindex_project(rows, project_id, redactor_of(project_id)) for project_id in projects)
 
 
 def _reindex_project(rows: Rows, project_id: str, redactor: TextRedactor) -> int:
     ways: tuple[tuple[dict[str, tuple[str, ...]], Callable[[str], str]], ...] = (
         (STORED_TEXTS, redactor.text),
+        (STORED_NAMES, redactor.identifier),
         (STORED_JSON, lambda text: _mask_json(text, redactor)),
         (STORED_PATHS, lambda path: _mask_path(path, redactor)),
     )
@@ -34787,6 +35289,8 @@ def _mask_path(path: str, redactor: TextRedactor) -> str:
 
 
 def _mask_json(text: str, redactor: TextRedactor) -> str:
+    if not text:
+        return text
     value = from_json(text)
     masked = redactor.json(value)
     return text if masked == value else to_json(masked)
@@ -38186,14 +38690,25 @@ class Sealed:
 
 
 def seal_files(session: Session, redactor: Redactor, stage: Stage, hits: Iterable[Hit]) -> dict[str, Sealed]:
-    """Seal the hits file by file."""
+    """Seal the hits file by file; what is a secret in one of the files is one in all of them."""
     by_path: dict[str, list[Hit]] = {}
     for hit in hits:
         by_path.setdefault(hit.path, []).append(hit)
+    redactor = redactor.with_known(_marks_in(redactor, stage, by_path))
     return {
         path: _seal_file(session, redactor, stage.source(path), members)
         for path, members in sorted(by_path.items())
     }
+
+
+def _marks_in(redactor: Redactor, stage: Stage, hits: Mapping[str, Sequence[Hit]]) -> list[SecretMark]:
+    """The secrets that this scan found, in the order of the files."""
+    return [
+        mark
+        for path, members in sorted(hits.items())
+        if any(hit.category is Category.SECRET for hit in members)
+        for mark in redactor.mask_source(stage.source(path), members).marks
+    ]
 
 
 def _seal_file(session: Session, redactor: Redactor, source: Source, hits: Sequence[Hit]) -> Sealed:
@@ -38203,7 +38718,7 @@ def _seal_file(session: Session, redactor: Redactor, source: Source, hits: Seque
     return Sealed(
         findings=tuple(fingerprints(sealed)),
         marks=masked.marks,
-        scopes=scope_map(source),
+        scopes=scope_map(source).renamed(redactor.with_known(masked.marks).identifier),
         lines=lines,
         sha256=source.sha256,
     )
@@ -38876,6 +39391,8 @@ class Case:
     """From the text in which it was last seen to the present one; None where the former is not remembered."""
     new_lines: frozenset[int]
     """Lines of the file that came after it was last seen, from 1."""
+    scope_names: frozenset[str]
+    """The definitions of the file as it is now, where the finding is reported in another one than before."""
     secret_at: str | None
     """Where a claimed secret's value stands on a line that is new."""
     tree_complete: bool
@@ -38946,11 +39463,19 @@ def build_case(
         newcomers=() if proved else tuple(_newcomers(session, stored, result, before.traces, shapes)),
         line_map=line_map,
         new_lines=new_lines,
+        scope_names=_scope_names(session, source, finding, result.matching.pairs.get(finding.logical_id)),
         secret_at=secret_at,
         tree_complete=before.traces.complete and searched,
         traces=before.traces,
         mended=source is not None and was_mended(session, source),
     )
+
+
+def _scope_names(session: Session, source: Source | None, finding: Finding, now: Finding | None) -> frozenset[str]:
+    """Masked as stored ones are."""
+    if source is None or now is None or now.scope_key == finding.scope_key:
+        return frozenset()
+    return frozenset(span.key for span in scope_map(source).renamed(session.redactor().identifier).spans)
 
 
 def _rules_changed(session: Session, finding: Finding) -> bool:
@@ -39091,8 +39616,7 @@ def moved_within(case: Case, now: Finding) -> bool:
         return True
     if is_python_path(now.file_path) and now.scope_key != case.finding.scope_key:
         # into another function, while the one that it was in is still there
-        spans = scope_map(case.source).spans if case.source else ()
-        return any(span.key == case.finding.scope_key for span in spans)
+        return case.finding.scope_key in case.scope_names
     if case.line_map is None or case.line_map.new_line(case.finding.line_start) == now.line_start:
         return False
     return abs(case.line_map.nearest(case.finding.line_start) - now.line_start) > NEAR_LINES
@@ -39214,7 +39738,8 @@ def call_shape(code: str) -> str:
 # ==================================================================================================
 # appsecgate/verify_sink.py
 # ==================================================================================================
-# Whether the name of a flagged call still stands where the call was, though nothing is reported any more.
+# Whether a name of the flagged code still stands where it was, though nothing is reported any more: handed on
+# uncalled, or spelled in another way.
 
 WINDOW_LINES = 10
 """Lines above and below the place in which the sink's name is looked for."""
@@ -39250,6 +39775,89 @@ def hidden_sink_name(finding: Finding, window: str) -> str | None:
         re.MULTILINE,
     )
     return name if len(name) > 2 and bare.search(window) else None
+
+
+def disguised_word(case: Case) -> str | None:
+    """A word of the flagged code that the new lines hold in another spelling.
+
+    A language has more ways to write a word than any scanner knows, and whether one of them stands in a comment or in
+    a literal takes the language's own reader to tell. So the new lines are read here with every escape, every line
+    that goes on, every sign without width undone, wherever it stands: an honest fix does not write the flagged words
+    like that.
+    """
+    if case.finding.category is not Category.SAST or case.source is None:
+        return None
+    language = language_by_name(case.path)
+    code = plain_code(language, case.finding.code)
+    called = frozenset(word.lower() for word in _CALLED_WORD.findall(code))
+    words = frozenset(word for word in _SPELLED_WORD.findall(code.lower()) if len(word) > 2 or word in _SHORT_SHELLS)
+    for part in _new_parts(case.source.lines, case.new_lines):
+        hidden = (_words_read(language, part) - _words_written(part)).keys() & words
+        if language in _CASELESS_LANGUAGES and not hidden:
+            hidden = (_words_written(part) - Counter(_SPELLED_WORD.findall(part))).keys() & called
+        if hidden:
+            return min(hidden)
+    return None
+
+
+def _new_parts(lines: list[str], new_lines: frozenset[int]) -> Iterator[str]:
+    """Runs of new lines, with a line before and after where a line goes on in the next."""
+    part: list[str] = []
+    for number, line in enumerate(lines, 1):
+        goes_on = bool(part) and _LINE_GOES_ON.search(part[-1]) is not None
+        begins = number + 1 in new_lines and _LINE_GOES_ON.search(line) is not None
+        if number in new_lines or goes_on or begins:
+            part.append(line)
+        elif part:
+            yield "\n".join(part)
+            part = []
+    if part:
+        yield "\n".join(part)
+
+
+def _words_written(part: str) -> Counter[str]:
+    return Counter(_SPELLED_WORD.findall(part.lower()))
+
+
+def _words_read(language: str, part: str) -> Counter[str]:
+    joined = _JOINED_LINES.sub("", part)
+    if language == "bash":
+        joined = _SHELL_QUOTES.sub("", joined)
+    plain = _ANY_SPELLING.sub(_spelled_character, joined)
+    if not plain.isascii():
+        visible = (char for char in unicodedata.normalize("NFKC", plain) if unicodedata.category(char) != "Cf")
+        plain = "".join(visible)
+    return Counter(_SPELLED_WORD.findall(plain.lower()))
+
+
+def _spelled_character(escape: re.Match[str]) -> str:
+    """What an escape of any language stands for; the sign alone goes where it stands for nothing."""
+    code = escape["two"] or escape["four"] or escape["eight"]
+    codes = escape["braced"].split() if escape["braced"] else [code] if code else []
+    try:
+        if escape["octal"]:
+            return chr(int(escape["octal"], 8))
+        if escape["name"]:
+            return unicodedata.lookup(escape["name"])
+        other = escape["other"] or ""
+        return "".join(chr(int(code, 16)) for code in codes) or (" " if other in _CONTROL_LETTERS else other)
+    except (ValueError, OverflowError, KeyError):
+        return escape[0]
+
+
+_SPELLED_WORD = re.compile(r"\w+")
+_CALLED_WORD = re.compile(r"(\w{3,120})\s{0,4}\(")
+_SHORT_SHELLS = frozenset({"sh"})
+_CASELESS_LANGUAGES = frozenset({"php"})
+_LINE_GOES_ON = re.compile(r"(?:\\|\?\?/)\s*\Z")
+_JOINED_LINES = re.compile(r"(?:\\|\?\?/)[ \t]{0,8}[\n\u2028\u2029]")
+_SHELL_QUOTES = re.compile(r"[\"'`]")
+_CONTROL_LETTERS = frozenset("nrtfvb")
+_ANY_SPELLING = re.compile(
+    r"(?:\\|\?\?/)(?:u\{(?P<braced>[0-9a-fA-F ]{1,200})\}|N\{(?P<name>[A-Za-z0-9 -]{1,80})\}"
+    r"|x0*(?P<two>[0-9a-fA-F]{1,2})|u+(?P<four>[0-9a-fA-F]{4})|U(?P<eight>[0-9a-fA-F]{8})|(?P<octal>[0-7]{1,3})|(?P<other>.)|)",
+    re.DOTALL,
+)
 
 
 # ==================================================================================================
@@ -39559,6 +40167,17 @@ def no_twin_is_left(case: Case) -> Judgement | None:
     return None
 
 
+def it_is_not_written_in_disguise(case: Case) -> Judgement | None:
+    word = disguised_word(case)
+    if word is None:
+        return None
+    return _refuse(
+        ReasonCode.CHANGED_STILL_PRESENT,
+        f"{case.finding.rule_id} is not reported, but the new lines write {word!r} in a spelling of their own: "
+        "write it plainly, and verify again.",
+    )
+
+
 CONDITIONS: tuple[Callable[[Case], Judgement | None], ...] = (
     it_was_judged_as_it_stands,
     it_parses,
@@ -39570,6 +40189,7 @@ CONDITIONS: tuple[Callable[[Case], Judgement | None], ...] = (
     it_was_not_silenced,
     no_other_secret_took_its_place,
     it_was_not_moved,
+    it_is_not_written_in_disguise,
     no_twin_is_left,
 )
 

@@ -3578,188 +3578,192 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
-         "pattern": "`...${$V}...`"
-        },
-        {
-         "pattern": "$_ + $V"
-        },
-        {
-         "pattern": "$V + $_"
-        },
-        {
-         "pattern": "$_.concat(..., $V, ...)"
-        },
-        {
-         "pattern": "[..., $V, ...].join(...)"
-        },
-        {
-         "pattern": "$_.replace($_, $V)"
-        },
-        {
-         "pattern": "$_.replaceAll($_, $V)"
-        },
-        {
-         "pattern": "util.format($_, ..., $V, ...)"
-        },
-        {
-         "patterns": [
+         "pattern-either": [
           {
-           "pattern": "$F(...)"
+           "pattern": "`...${$V}...`"
           },
           {
-           "pattern-either": [
+           "pattern": "$_ + $V"
+          },
+          {
+           "pattern": "$V + $_"
+          },
+          {
+           "pattern": "$_.concat(..., $V, ...)"
+          },
+          {
+           "pattern": "[..., $V, ...].join(...)"
+          },
+          {
+           "pattern": "$_.replace($_, $V)"
+          },
+          {
+           "pattern": "$_.replaceAll($_, $V)"
+          },
+          {
+           "pattern": "util.format($_, ..., $V, ...)"
+          },
+          {
+           "patterns": [
             {
-             "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+             "pattern": "$F(...)"
             },
             {
-             "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+             "pattern-either": [
+              {
+               "pattern-inside": "function $F(...) { ... return `...${$V}...`; }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return <... $_ + $V ...>; }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
+              },
+              {
+               "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
+              },
+              {
+               "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+              }
+             ]
+            }
+           ]
+          },
+          {
+           "patterns": [
+            {
+             "pattern-either": [
+              {
+               "pattern": "$_.query($G, ...)"
+              },
+              {
+               "pattern": "$_.execute($G, ...)"
+              }
+             ]
             },
             {
-             "pattern-inside": "function $F(...) { ... return <... $V + $_ ...>; }\n..."
+             "pattern-either": [
+              {
+               "pattern-inside": "const $G = `...${$V}...`;\n..."
+              },
+              {
+               "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
+              },
+              {
+               "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
+              },
+              {
+               "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
+              }
+             ]
             },
             {
-             "pattern-inside": "function $F(...) { ... return $_.concat(..., $V, ...); }\n..."
-            },
-            {
-             "pattern-inside": "function $F(...) { ... return [..., $V, ...].join(...); }\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => `...${$V}...`;\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => <... $_ + $V ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => <... $V + $_ ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => $_.concat(..., $V, ...);\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => [..., $V, ...].join(...);\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return `...${$V}...`; };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return <... $_ + $V ...>; };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return <... $V + $_ ...>; };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return $_.concat(..., $V, ...); };\n..."
-            },
-            {
-             "pattern-inside": "const $F = (...) => { ... return [..., $V, ...].join(...); };\n..."
+             "focus-metavariable": "$G"
             }
            ]
           }
          ]
         },
         {
-         "patterns": [
-          {
-           "pattern-either": [
-            {
-             "pattern": "$_.query($G, ...)"
-            },
-            {
-             "pattern": "$_.execute($G, ...)"
-            }
-           ]
-          },
-          {
-           "pattern-either": [
-            {
-             "pattern-inside": "const $G = `...${$V}...`;\n..."
-            },
-            {
-             "pattern-inside": "const $G = <... $_ + $V ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $G = <... $V + $_ ...>;\n..."
-            },
-            {
-             "pattern-inside": "const $G = $_.concat(..., $V, ...);\n..."
-            },
-            {
-             "pattern-inside": "const $G = [..., $V, ...].join(...);\n..."
-            }
-           ]
-          },
-          {
-           "focus-metavariable": "$G"
-          }
-         ]
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "parseInt(...)"
+           },
+           {
+            "pattern-not": "Number(...)"
+           },
+           {
+            "pattern-not": "$_.length"
+           },
+           {
+            "pattern-not": "$_.escape(...)"
+           },
+           {
+            "pattern-not": "$_.escapeId(...)"
+           },
+           {
+            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+           },
+           {
+            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+           },
+           {
+            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...)"
+           },
+           {
+            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+           },
+           {
+            "pattern-not": "\"...\".repeat(...).slice(...)"
+           },
+           {
+            "pattern-not": "+$_"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "`...`"
+           }
+          ]
+         }
         }
        ]
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$V",
-        "patterns": [
-         {
-          "pattern": "$V"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "parseInt(...)"
-         },
-         {
-          "pattern-not": "Number(...)"
-         },
-         {
-          "pattern-not": "$_.length"
-         },
-         {
-          "pattern-not": "$_.escape(...)"
-         },
-         {
-          "pattern-not": "$_.escapeId(...)"
-         },
-         {
-          "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-         },
-         {
-          "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-         },
-         {
-          "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "\"...\".repeat(...)"
-         },
-         {
-          "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-         },
-         {
-          "pattern-not": "\"...\".repeat(...).slice(...)"
-         },
-         {
-          "pattern-not": "+$_"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "`...`"
-         }
-        ]
-       }
       },
       {
        "pattern-not-inside": {
@@ -5823,23 +5827,27 @@ FILES['rules/php.json'] = r'''{
      },
      "patterns": [
       {
-       "pattern": "`...${$V}...`"
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$V",
-        "patterns": [
-         {
-          "pattern": "$V"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "escapeshellarg(...)"
+       "patterns": [
+        {
+         "pattern": "`...${$V}...`"
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "escapeshellarg(...)"
+           }
+          ]
          }
-        ]
-       }
+        }
+       ]
       },
       {
        "pattern-not-inside": "$V = escapeshellarg(...);\n..."
@@ -7481,301 +7489,379 @@ FILES['rules/python.json'] = r'''{
        ]
       },
       {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern": "$CMD"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "shlex.quote(...)"
-         },
-         {
-          "pattern-not": "shlex.join(...)"
-         },
-         {
-          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "f\"...\""
-         },
-         {
-          "pattern-not": "\"...\".format(...)"
-         },
-         {
-          "pattern-not": "\"...\" % $_"
-         }
-        ]
-       }
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_($_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(command=\"...\")"
+      },
+      {
+       "pattern-not": "$_(command=shlex.quote(...))"
+      },
+      {
+       "pattern-not": "$_(command=shlex.join(...))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join(shlex.quote($_) for $_ in $_))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join([shlex.quote($_) for $_ in $_]))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".join(map(shlex.quote, $_)))"
+      },
+      {
+       "pattern-not": "$_(command=$_ + $_)"
+      },
+      {
+       "pattern-not": "$_(command=f\"...\")"
+      },
+      {
+       "pattern-not": "$_(command=\"...\".format(...))"
+      },
+      {
+       "pattern-not": "$_(command=\"...\" % $_)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=$_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(cmd=\"...\" % $_, ...)"
       }
      ]
     },
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
-         "patterns": [
+         "pattern-either": [
           {
-           "pattern-either": [
+           "patterns": [
             {
-             "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-            },
-            {
-             "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-            }
-           ]
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$F",
-            "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
-           }
-          }
-         ]
-        },
-        {
-         "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
-        }
-       ]
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$SH",
-        "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-       }
-      },
-      {
-       "metavariable-regex": {
-        "metavariable": "$FLAG",
-        "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-       }
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern": "$CMD"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "shlex.quote(...)"
-         },
-         {
-          "pattern-not": "shlex.join(...)"
-         },
-         {
-          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "f\"...\""
-         },
-         {
-          "pattern-not": "\"...\".format(...)"
-         },
-         {
-          "pattern-not": "\"...\" % $_"
-         }
-        ]
-       }
-      }
-     ]
-    },
-    {
-     "patterns": [
-      {
-       "pattern-either": [
-        {
-         "pattern": "os.system($CMD)"
-        },
-        {
-         "pattern": "os.popen($CMD, ...)"
-        },
-        {
-         "pattern": "commands.getoutput($CMD)"
-        },
-        {
-         "pattern": "pty.spawn($CMD, ...)"
-        },
-        {
-         "pattern": "posix.system($CMD)"
-        },
-        {
-         "pattern": "os.system(command=$CMD)"
-        },
-        {
-         "pattern": "os.popen(cmd=$CMD, ...)"
-        },
-        {
-         "patterns": [
-          {
-           "pattern-either": [
-            {
-             "patterns": [
+             "pattern-either": [
               {
-               "pattern-either": [
-                {
-                 "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
-                },
-                {
-                 "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
-                }
-               ]
+               "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
               },
               {
-               "metavariable-regex": {
-                "metavariable": "$F",
-                "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
-               }
+               "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
               }
              ]
             },
             {
-             "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+             "metavariable-regex": {
+              "metavariable": "$F",
+              "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+             }
             }
            ]
           },
           {
-           "metavariable-regex": {
-            "metavariable": "$SH",
-            "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
-           }
-          },
-          {
-           "metavariable-regex": {
-            "metavariable": "$FLAG",
-            "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
-           }
+           "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
           }
          ]
         },
         {
-         "pattern": "__import__(\"os\").system($CMD)"
+         "metavariable-regex": {
+          "metavariable": "$SH",
+          "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+         }
         },
         {
-         "pattern": "__import__(\"os\").popen($CMD, ...)"
-        },
-        {
-         "pattern": "importlib.import_module(\"os\").system($CMD)"
-        },
-        {
-         "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
+         "metavariable-regex": {
+          "metavariable": "$FLAG",
+          "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+         }
         }
        ]
       },
       {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern-either": [
-           {
-            "pattern": "f\"...{$V}...\""
-           },
-           {
-            "pattern": "$_ + $V"
-           },
-           {
-            "pattern": "$V + $_"
-           },
-           {
-            "pattern": "$_.format(..., $V, ...)"
-           },
-           {
-            "pattern": "$_.format(..., $_=$V, ...)"
-           },
-           {
-            "pattern": "$_ % $V"
-           },
-           {
-            "pattern": "$_ % (..., $V, ...)"
-           }
-          ]
-         },
-         {
-          "pattern-not-inside": "shlex.quote(...)"
-         },
-         {
-          "pattern-not-inside": "shlex.join(...)"
-         },
-         {
-          "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
-         },
-         {
-          "metavariable-pattern": {
-           "metavariable": "$V",
+       "pattern-not": "$_(..., $FLAG, \"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, $_ + $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, f\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\".format(...), ...)"
+      },
+      {
+       "pattern-not": "$_(..., $FLAG, \"...\" % $_, ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, shlex.quote(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, shlex.join(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(shlex.quote($_) for $_ in $_), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join([shlex.quote($_) for $_ in $_]), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".join(map(shlex.quote, $_)), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, $_ + $_, ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, f\"...\", ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\".format(...), ...], ...)"
+      },
+      {
+       "pattern-not": "$_(..., [..., $FLAG, \"...\" % $_, ...], ...)"
+      }
+     ]
+    },
+    {
+     "patterns": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "os.system($CMD)"
+          },
+          {
+           "pattern": "os.popen($CMD, ...)"
+          },
+          {
+           "pattern": "commands.getoutput($CMD)"
+          },
+          {
+           "pattern": "pty.spawn($CMD, ...)"
+          },
+          {
+           "pattern": "posix.system($CMD)"
+          },
+          {
+           "pattern": "os.system(command=$CMD)"
+          },
+          {
+           "pattern": "os.popen(cmd=$CMD, ...)"
+          },
+          {
            "patterns": [
             {
-             "pattern": "$V"
+             "pattern-either": [
+              {
+               "patterns": [
+                {
+                 "pattern-either": [
+                  {
+                   "pattern": "os.$F(..., $SH, ..., $FLAG, $CMD, ...)"
+                  },
+                  {
+                   "pattern": "os.$F(..., [..., $SH, ..., $FLAG, $CMD, ...], ...)"
+                  }
+                 ]
+                },
+                {
+                 "metavariable-regex": {
+                  "metavariable": "$F",
+                  "regex": "^(?:exec[lv]|spawn[lv]|posix_spawn)"
+                 }
+                }
+               ]
+              },
+              {
+               "pattern": "pty.spawn([..., $SH, ..., $FLAG, $CMD, ...], ...)"
+              }
+             ]
             },
             {
-             "pattern-not": "\"...\""
+             "metavariable-regex": {
+              "metavariable": "$SH",
+              "regex": "(?i)^(?:['\\\"](?:[^'\\\"]*[/\\\\])?(?:(?:ba|da|z|k|a|c|tc|fi)?sh|cmd|powershell|pwsh|busybox)(?:\\.exe)?['\\\"]|.*(?:SHELL|COMSPEC|which).*)$"
+             }
             },
             {
-             "pattern-not": "shlex.quote(...)"
-            },
-            {
-             "pattern-not": "shlex.join(...)"
-            },
-            {
-             "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-            },
-            {
-             "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-            },
-            {
-             "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-            },
-            {
-             "pattern-not": "$_ + $_"
-            },
-            {
-             "pattern-not": "f\"...\""
-            },
-            {
-             "pattern-not": "\"...\".format(...)"
-            },
-            {
-             "pattern-not": "\"...\" % $_"
-            },
-            {
-             "pattern-not": "($_, ...)"
+             "metavariable-regex": {
+              "metavariable": "$FLAG",
+              "regex": "(?i)^['\\\"](?:-[a-z]*c|/[ck]|-command|-encodedcommand)['\\\"]$"
+             }
             }
            ]
+          },
+          {
+           "pattern": "__import__(\"os\").system($CMD)"
+          },
+          {
+           "pattern": "__import__(\"os\").popen($CMD, ...)"
+          },
+          {
+           "pattern": "importlib.import_module(\"os\").system($CMD)"
+          },
+          {
+           "pattern": "importlib.import_module(\"os\").popen($CMD, ...)"
           }
+         ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$CMD",
+          "patterns": [
+           {
+            "pattern-either": [
+             {
+              "pattern": "f\"...{$V}...\""
+             },
+             {
+              "pattern": "$_ + $V"
+             },
+             {
+              "pattern": "$V + $_"
+             },
+             {
+              "pattern": "$_.format(..., $V, ...)"
+             },
+             {
+              "pattern": "$_.format(..., $_=$V, ...)"
+             },
+             {
+              "pattern": "$_ % $V"
+             },
+             {
+              "pattern": "$_ % (..., $V, ...)"
+             }
+            ]
+           },
+           {
+            "pattern-not-inside": "shlex.quote(...)"
+           },
+           {
+            "pattern-not-inside": "shlex.join(...)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(shlex.quote($_) for $_ in $_)"
+           },
+           {
+            "pattern-not-inside": "\"...\".join([shlex.quote($_) for $_ in $_])"
+           },
+           {
+            "pattern-not-inside": "\"...\".join(map(shlex.quote, $_))"
+           },
+           {
+            "metavariable-pattern": {
+             "metavariable": "$V",
+             "patterns": [
+              {
+               "pattern": "$V"
+              },
+              {
+               "pattern-not": "\"...\""
+              },
+              {
+               "pattern-not": "shlex.quote(...)"
+              },
+              {
+               "pattern-not": "shlex.join(...)"
+              },
+              {
+               "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
+              },
+              {
+               "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
+              },
+              {
+               "pattern-not": "\"...\".join(map(shlex.quote, $_))"
+              },
+              {
+               "pattern-not": "$_ + $_"
+              },
+              {
+               "pattern-not": "f\"...\""
+              },
+              {
+               "pattern-not": "\"...\".format(...)"
+              },
+              {
+               "pattern-not": "\"...\" % $_"
+              },
+              {
+               "pattern-not": "($_, ...)"
+              }
+             ]
+            }
+           }
+          ]
          }
-        ]
-       }
+        }
+       ]
       },
       {
        "pattern-not-inside": {
@@ -7907,32 +7993,22 @@ FILES['rules/python.json'] = r'''{
        "pattern": "getattr(os, \"=~/^(system|popen)$/\")($CMD, ...)"
       },
       {
-       "metavariable-pattern": {
-        "metavariable": "$CMD",
-        "patterns": [
-         {
-          "pattern": "$CMD"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "shlex.quote(...)"
-         },
-         {
-          "pattern-not": "shlex.join(...)"
-         },
-         {
-          "pattern-not": "\"...\".join(shlex.quote($_) for $_ in $_)"
-         },
-         {
-          "pattern-not": "\"...\".join([shlex.quote($_) for $_ in $_])"
-         },
-         {
-          "pattern-not": "\"...\".join(map(shlex.quote, $_))"
-         }
-        ]
-       }
+       "pattern-not": "$_(\"...\", ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.quote(...), ...)"
+      },
+      {
+       "pattern-not": "$_(shlex.join(...), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(shlex.quote($_) for $_ in $_), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join([shlex.quote($_) for $_ in $_]), ...)"
+      },
+      {
+       "pattern-not": "$_(\"...\".join(map(shlex.quote, $_)), ...)"
       }
      ]
     }
@@ -8588,138 +8664,142 @@ FILES['rules/python.json'] = r'''{
     {
      "patterns": [
       {
-       "pattern-either": [
+       "patterns": [
         {
          "pattern-either": [
           {
-           "pattern": "f\"...{$V}...\""
-          },
-          {
-           "pattern": "$_ + $V"
-          },
-          {
-           "pattern": "$V + $_"
-          },
-          {
-           "pattern": "$_.format(..., $V, ...)"
-          },
-          {
-           "pattern": "$_.format(..., $_=$V, ...)"
-          },
-          {
-           "pattern": "$_ % $V"
-          },
-          {
-           "pattern": "$_ % (..., $V, ...)"
-          },
-          {
-           "pattern": "\"...\".join([..., $V, ...])"
-          },
-          {
-           "pattern": "\"...\".join((..., $V, ...))"
-          },
-          {
-           "pattern": "\"...\".join($V for $_ in $_)"
-          },
-          {
-           "pattern": "\"...\".join([$V for $_ in $_])"
-          },
-          {
-           "pattern": "$_.replace($_, $V, ...)"
-          }
-         ]
-        },
-        {
-         "patterns": [
-          {
-           "pattern": "$_.execute($G, ...)"
-          },
-          {
            "pattern-either": [
             {
-             "pattern-inside": "$G = f\"...{$V}...\"\n..."
+             "pattern": "f\"...{$V}...\""
             },
             {
-             "pattern-inside": "$G = <... $_ + $V ...>\n..."
+             "pattern": "$_ + $V"
             },
             {
-             "pattern-inside": "$G = <... $V + $_ ...>\n..."
+             "pattern": "$V + $_"
             },
             {
-             "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+             "pattern": "$_.format(..., $V, ...)"
             },
             {
-             "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+             "pattern": "$_.format(..., $_=$V, ...)"
             },
             {
-             "pattern-inside": "$G = \"...\" % $V\n..."
+             "pattern": "$_ % $V"
             },
             {
-             "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+             "pattern": "$_ % (..., $V, ...)"
+            },
+            {
+             "pattern": "\"...\".join([..., $V, ...])"
+            },
+            {
+             "pattern": "\"...\".join((..., $V, ...))"
+            },
+            {
+             "pattern": "\"...\".join($V for $_ in $_)"
+            },
+            {
+             "pattern": "\"...\".join([$V for $_ in $_])"
+            },
+            {
+             "pattern": "$_.replace($_, $V, ...)"
             }
            ]
           },
           {
-           "focus-metavariable": "$G"
+           "patterns": [
+            {
+             "pattern": "$_.execute($G, ...)"
+            },
+            {
+             "pattern-either": [
+              {
+               "pattern-inside": "$G = f\"...{$V}...\"\n..."
+              },
+              {
+               "pattern-inside": "$G = <... $_ + $V ...>\n..."
+              },
+              {
+               "pattern-inside": "$G = <... $V + $_ ...>\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\".format(..., $V, ...)\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\".format(..., $_=$V, ...)\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\" % $V\n..."
+              },
+              {
+               "pattern-inside": "$G = \"...\".join([..., $V, ...])\n..."
+              }
+             ]
+            },
+            {
+             "focus-metavariable": "$G"
+            }
+           ]
           }
          ]
+        },
+        {
+         "metavariable-pattern": {
+          "metavariable": "$V",
+          "patterns": [
+           {
+            "pattern": "$V"
+           },
+           {
+            "pattern-not": "\"...\""
+           },
+           {
+            "pattern-not": "int(...)"
+           },
+           {
+            "pattern-not": "float(...)"
+           },
+           {
+            "pattern-not": "len(...)"
+           },
+           {
+            "pattern-not": "str(int(...))"
+           },
+           {
+            "pattern-not": "str(len(...))"
+           },
+           {
+            "pattern-not": "\"...\" * $_"
+           },
+           {
+            "pattern-not": "(\"...\" * $_)[$_:$_]"
+           },
+           {
+            "pattern-not": "(\"...\" * $_).$_(...)"
+           },
+           {
+            "pattern-not": "\"...\".join($_)"
+           },
+           {
+            "pattern-not": "$_ + $_"
+           },
+           {
+            "pattern-not": "f\"...\""
+           },
+           {
+            "pattern-not": "\"...\".format(...)"
+           },
+           {
+            "pattern-not": "\"...\" % $_"
+           },
+           {
+            "pattern-not": "($_, ...)"
+           }
+          ]
+         }
         }
        ]
-      },
-      {
-       "metavariable-pattern": {
-        "metavariable": "$V",
-        "patterns": [
-         {
-          "pattern": "$V"
-         },
-         {
-          "pattern-not": "\"...\""
-         },
-         {
-          "pattern-not": "int(...)"
-         },
-         {
-          "pattern-not": "float(...)"
-         },
-         {
-          "pattern-not": "len(...)"
-         },
-         {
-          "pattern-not": "str(int(...))"
-         },
-         {
-          "pattern-not": "str(len(...))"
-         },
-         {
-          "pattern-not": "\"...\" * $_"
-         },
-         {
-          "pattern-not": "(\"...\" * $_)[$_:$_]"
-         },
-         {
-          "pattern-not": "(\"...\" * $_).$_(...)"
-         },
-         {
-          "pattern-not": "\"...\".join($_)"
-         },
-         {
-          "pattern-not": "$_ + $_"
-         },
-         {
-          "pattern-not": "f\"...\""
-         },
-         {
-          "pattern-not": "\"...\".format(...)"
-         },
-         {
-          "pattern-not": "\"...\" % $_"
-         },
-         {
-          "pattern-not": "($_, ...)"
-         }
-        ]
-       }
       },
       {
        "pattern-not-inside": {

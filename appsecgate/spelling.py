@@ -6,8 +6,8 @@ names into signs, a shell drops quotes within a word; and escapes in a literal s
 A scanner that compares characters sees none of that. So such a text is looked at a second time in its plain spelling.
 
 Only what the language itself makes of single characters and words is undone here, in linear time and without
-parsing: an escape is plain where it stands for a letter, a digit or a sign that ends no literal. What is a comment or a
-raw literal changes too, which does no harm, since the text as it stands is looked at as well.
+parsing. What is a comment or a raw literal changes too. So nothing may be undone that would make code of a comment, or
+a comment of code: the plain text has its literals, comments and lines where the text as it stands has them.
 """
 
 import re
@@ -24,16 +24,18 @@ from appsecgate.spelling_forms import (
     ESCAPE_FORMS,
     KOTLIN_FORM,
     KOTLIN_KEYWORDS,
+    NEIGHBOURS_OF_A_SLASH,
     PHP_FORM,
     PHP_NAMES,
     PLAIN_SIGNS,
     SHELL_FORM,
+    SHELL_FORM_OF_A_LINE,
     SHELL_PIECE,
     TRIGGERS,
     WORD_LITERALS,
 )
 
-SPELLING_VERSION = 1
+SPELLING_VERSION = 2
 """Raised with every change of what is undone here: results of before are then no answer any more."""
 
 _FORM_FEED = re.compile(r"(?<=[^\n\f])\f")
@@ -43,6 +45,11 @@ _ASCII_WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 _SPELLING_LETTERS = frozenset("xuUN01234567")
 _ROUNDS = 3
 """One disguise may hide in another: an escape that goes on in the next line."""
+_SINGLE_ROUND = frozenset({"java"})
+"""Its escapes are translated once, wherever they stand; what they give begins no other."""
+_COMMENT_AHEAD = re.compile(r"//|/\*|(?<!\w)#")
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<(?!<)")
+_LONE_WORD = re.compile(r"[ \t]*+[\w.-]++[ \t]*+(?:\n|\Z)")
 _LONGEST_NAME = 200
 """Characters of a name that is folded; no rule knows a longer one."""
 
@@ -105,7 +112,7 @@ def respell(language: str, text: str) -> Respelled | None:
     """The text in the plain spelling of its language (semgrep's name); None where it is in that already, or where
     nothing is known about the language. Time grows with the text's length alone."""
     found = None
-    for _ in range(_ROUNDS):
+    for _ in range(1 if language in _SINGLE_ROUND else _ROUNDS):
         changes = tuple(_changes(language, text))
         if not changes:
             break
@@ -162,7 +169,8 @@ def _plain_char(match: re.Match[str], signs: frozenset[str]) -> str | None:
     try:
         if group == "anywhere":  # translated before anything else is read, whatever it is
             char = chr(int(digits, 16))
-            return {"\r": "\n"}.get(char, char) if char.isascii() and (char.isprintable() or char.isspace()) else None
+            plain = char.isascii() and (char.isprintable() or char.isspace()) and char != "\\"
+            return {"\r": "\n"}.get(char, char) if plain else None
         if group.startswith("hex"):
             char = chr(int(digits, 16))
         elif group == "octal":
@@ -173,7 +181,19 @@ def _plain_char(match: re.Match[str], signs: frozenset[str]) -> str | None:
             return None
     except (ValueError, OverflowError, KeyError):
         return None
+    if char == "/" and not NEIGHBOURS_OF_A_SLASH.isdisjoint(_around(match)):
+        return None
     return char if char in _ASCII_WORD or char in signs else None
+
+
+def _around(match: re.Match[str]) -> str:
+    """The characters before and after it."""
+    return match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
+
+
+def _may_join(text: str, start: int) -> bool:
+    """Whether a line that goes on is surely code: nothing before it on its line looks like a comment's beginning."""
+    return _COMMENT_AHEAD.search(text, text.rfind("\n", 0, start) + 1, start) is None
 
 
 def _escapes(language: str) -> Finder:
@@ -193,6 +213,8 @@ def _escapes(language: str) -> Finder:
             return
         for match in whole.finditer(text):
             if literals and match["word"] is not None:
+                if "\n" in match["word"] and not _may_join(text, match.start()):
+                    continue
                 yield match.start("word"), match.end("word"), form.sub(plain, match["word"])
             elif match.lastgroup == "joined":
                 yield match.start(), match.end(), ""
@@ -221,13 +243,20 @@ def _folded_names(text: str) -> Iterator[Change]:
                 yield start, end, folded
 
 
+def _ends_of_comments(text: str) -> Iterator[Change]:
+    """C#: line ends that other languages do not know, behind a comment."""
+    last = 0
+    for match in _OTHER_LINE_ENDS.finditer(text):
+        if "//" in text[max(last, text.rfind("\n", last, match.start())) : match.start()]:
+            yield match.start(), match.end(), "\n"
+        last = match.end()
+
+
 def _signed_names(text: str) -> Iterator[Change]:
     """C#: ``@name``, literals of one word in other quotes, characters that count for nothing in a name."""
     for match in _CSHARP.finditer(text):
         literal = match["verbatim"] or match["raw"]
-        if match["line_end"]:  # the comment ends here
-            yield match.end() - 1, match.end(), "\n"
-        elif literal:
+        if literal:
             yield match.start(), match.end(), f'"{literal}"'
         elif match["at"] not in CSHARP_KEYWORDS:
             yield match.start(), match.end(), match["at"] or ""
@@ -258,8 +287,19 @@ def _plain_in_php(match: re.Match[str]) -> str:
 
 
 def _shell_words(text: str) -> Iterator[Change]:
+    here = _HERE_DOCUMENT.search(text) is not None
     for match in _SHELL.finditer(text):
-        yield match.start(), match.end(), _SHELL_PIECE.sub(_without_quotes, match[0])
+        if "\n" not in match[0] or (_may_join(text, match.start()) and not (here and _ends_document(match))):
+            yield match.start(), match.end(), _SHELL_PIECE.sub(_without_quotes, match[0])
+            continue
+        for word in _SHELL_OF_A_LINE.finditer(text, match.start(), match.end()):
+            yield word.start(), word.end(), _SHELL_PIECE.sub(_without_quotes, word[0])
+
+
+def _ends_document(match: re.Match[str]) -> bool:
+    """Whether the last line of the word may be the word that ends a here-document."""
+    begin = match.string.rfind("\n", match.start(), match.end()) + 1
+    return _LONE_WORD.match(match.string, begin) is not None
 
 
 def _without_quotes(match: re.Match[str]) -> str:
@@ -274,13 +314,15 @@ _CSHARP = re.compile(CSHARP_FORM)
 _KOTLIN = re.compile(KOTLIN_FORM)
 _PHP = re.compile(PHP_FORM)
 _PHP_ESCAPE = re.compile(ESCAPE_FORMS["php"])
+_OTHER_LINE_ENDS = re.compile(r"[\x85\u2028\u2029]")
 _SHELL = re.compile(SHELL_FORM)
+_SHELL_OF_A_LINE = re.compile(SHELL_FORM_OF_A_LINE)
 _SHELL_PIECE = re.compile(SHELL_PIECE)
 _SHELL_ESCAPE = re.compile(ESCAPE_FORMS["bash"])
 _FINDERS: dict[str, tuple[Finder, ...]] = {
     **{language: (_escapes(language),) for language in ESCAPE_FORMS if language != "bash"},
     "python": (_escapes("python"), _folded_names),
-    "csharp": (_escapes("csharp"), _signed_names),
+    "csharp": (_escapes("csharp"), _signed_names, _ends_of_comments),
     "kotlin": (_escapes("kotlin"), _ticked_names),
     "php": (_escapes("php"), _functions_of_php),
     "bash": (_shell_words,),

@@ -18,8 +18,9 @@ def _form(*kinds: str, sign: str = r"\\") -> str:
     return f"{sign}(?:{'|'.join((*kinds, _ANY))})"
 
 
-_JOINED_NAME = r"(?<=\w)(?P<joined>(?:(?:\\|\?\?/)[ \t]{0,8}\n)+)(?=\w)"
-"""A name of C that goes on in the next line."""
+_JOINED_NAME = r"(?<=\w)(?P<joined>(?:\\[ \t]{0,8}\n)++)(?=\w)"
+"""A name of C that goes on in the next line, as the language joins lines before it looks for anything else. Not with
+the trigraph for the back slash, which few compilers read."""
 _C_SIGN = r"(?:\\|\?\?/)"
 _SCRIPT_FORM = _form(_HEX2, _UNICODE4, _UNICODE_BRACED, _OCTAL)
 _C_FORM = rf"{_JOINED_NAME}|{_form(_HEX_LONG, _UNICODE4, _UNICODE8, _OCTAL, sign=_C_SIGN)}"
@@ -28,7 +29,7 @@ ESCAPE_FORMS = {
     "python": _form(_HEX2, _UNICODE4, _UNICODE8, _OCTAL, _NAMED),
     "javascript": _SCRIPT_FORM,
     "typescript": _SCRIPT_FORM,
-    "java": _form(r"u++(?P<anywhere>[0-9a-fA-F]{4})", _OCTAL),
+    "java": _form(r"(?:u++005[cC])?" + _OCTAL, r"u++(?P<anywhere>[0-9a-fA-F]{4})"),
     "c": _C_FORM,
     "cpp": _C_FORM,
     "csharp": _form(_HEX_FOUR, _UNICODE4, _UNICODE8),
@@ -40,15 +41,19 @@ ESCAPE_FORMS = {
 }
 """semgrep's name of a language → its escapes. Groups ``hex_…``, ``octal``, ``name`` say what an escape stands for."""
 
-_WIDE_SIGNS = frozenset(" -./:,;=*+@!<>()&|~^?%[]#")
-_FEW_SIGNS = frozenset(" -.:,=@")
+_FEW_SIGNS = frozenset(" -.:,@")
 """Where there are regular expressions between slashes."""
 PLAIN_SIGNS = {
-    **dict.fromkeys(ESCAPE_FORMS, _WIDE_SIGNS),
+    **dict.fromkeys(ESCAPE_FORMS, frozenset(" -./:,;=+@!<()&|~^%[]")),
     **dict.fromkeys(("javascript", "typescript", "ruby"), _FEW_SIGNS),
+    "python": frozenset(" -./:,;=*+@!<>()&|~^?%[]#"),
+    "php": frozenset(" -./:,;=+@!()&|~^[]"),
     "bash": frozenset("-./+"),
 }
-"""What an escape may stand for besides letters, digits and ``_``: it ends no literal and opens no expression."""
+"""What an escape may stand for besides letters, digits and ``_``. Nobody tells here whether it stands in a literal, in
+a comment or in a regular expression; so it is nothing that could end or begin one of these: no quote, no back slash,
+no line's end, no ``*`` and ``?>`` of a comment. ``/`` is written out where neither neighbour makes a comment of it."""
+NEIGHBOURS_OF_A_SLASH = frozenset("*/\\")
 
 _IN_WORD = r"[\w./:-]*+"
 _SCRIPT_WORD = rf"{_IN_WORD}(?:\\(?:[A-Zac-eg-moqpswyz\n]|x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}){_IN_WORD})++"
@@ -69,14 +74,13 @@ TRIGGERS = {
 
 CSHARP_FORM = (
     r"""(?<![\w@"$'])@(?:(?P<at>[A-Za-z_]\w*+)|(?=\\[uU]))"""
-    r"""|//[^\n\x85\u2028\u2029]*+(?P<line_end>[\x85\u2028\u2029])"""
     r"""|(?<![\w@$"])@"(?P<verbatim>[\w./:-]{1,60}+)"(?!")"""
     r"""|(?<!["$])\"{3}(?P<raw>[\w./:-]{1,60}+)\"{3}(?!")"""
-    r"""|(?<=\w)(?P<invisible>[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+)(?=\w)"""
+    r"""|(?<=\w)(?P<invisible>[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0001-\U000e007f]++)"""
 )
-KOTLIN_FORM = r"(?:(?<=\.)|(?<=::))`(?P<member>[A-Za-z_]\w*+)`|`(?P<ticked>[A-Za-z_]\w*+)`(?=\s{0,4}\(|\.\w|::)"
+KOTLIN_FORM = r"(?:(?<=\.)|(?<=::))`(?P<member>[A-Za-z_]\w*+)`|`(?P<ticked>[A-Za-z_]\w*+)`(?=\s*+\(|\.\w|::)"
 PHP_FORM = (
-    r"(?<![\w$\\])(?P<called>\\?[A-Za-z_]\w*+)(?=\s{0,4}\()"
+    r"(?<![\w$\\])(?P<called>\\?[A-Za-z_]\w*+)(?=\s*+\()"
     r"""|(?P<quote>["'])(?P<named>[A-Za-z_\\][\w\\{}]{2,80})(?P=quote)"""
 )
 SHELL_FORM = (
@@ -89,6 +93,9 @@ SHELL_FORM = (
     r"(?=[\s;|&()<>`]|\Z)"
 )
 """A word of a shell that is quoted in part."""
+_SHELL_JOINED = r"|\\\n"
+SHELL_FORM_OF_A_LINE = SHELL_FORM.replace(_SHELL_JOINED, "")
+"""The same where no word goes on in the next line."""
 SHELL_PIECE = (
     r"\$'(?P<ansi>(?:[\w./+-]|\\[0-7xuU][0-9A-Fa-f]{0,8})*+)'"
     r"|\$?\"(?P<double>[\w./+-]*+)\"|'(?P<single>[\w./+-]*+)'|\\(?P<escaped>[\w./+-])|(?P<end>\\\n)"

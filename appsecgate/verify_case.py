@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from appsecgate.identity.ages import unpack_ages
 from appsecgate.identity.lines import LineMap, line_hashes
+from appsecgate.identity.scopes import scope_map
 from appsecgate.model import Category, EvidenceReason, EvidenceState, Finding, Scanner, TargetEvidence
 from appsecgate.redact.redactor import Redactor
 from appsecgate.scan.looks import age_of
@@ -63,6 +64,8 @@ class Case:
     """From the text in which it was last seen to the present one; None where the former is not remembered."""
     new_lines: frozenset[int]
     """Lines of the file that came after it was last seen, from 1."""
+    scope_names: frozenset[str]
+    """The definitions of the file as it is now, where the finding is reported in another one than before."""
     secret_at: str | None
     """Where a claimed secret's value stands on a line that is new."""
     tree_complete: bool
@@ -133,11 +136,19 @@ def build_case(
         newcomers=() if proved else tuple(_newcomers(session, stored, result, before.traces, shapes)),
         line_map=line_map,
         new_lines=new_lines,
+        scope_names=_scope_names(session, source, finding, result.matching.pairs.get(finding.logical_id)),
         secret_at=secret_at,
         tree_complete=before.traces.complete and searched,
         traces=before.traces,
         mended=source is not None and was_mended(session, source),
     )
+
+
+def _scope_names(session: Session, source: Source | None, finding: Finding, now: Finding | None) -> frozenset[str]:
+    """Masked as stored ones are."""
+    if source is None or now is None or now.scope_key == finding.scope_key:
+        return frozenset()
+    return frozenset(span.key for span in scope_map(source).renamed(session.redactor().identifier).spans)
 
 
 def _rules_changed(session: Session, finding: Finding) -> bool:

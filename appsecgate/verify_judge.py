@@ -13,7 +13,7 @@ from appsecgate.identity.scopes import is_python_path, parse_python
 from appsecgate.model import Category, EvidenceReason, EvidenceState, FixStatus, ReasonCode, TargetEvidence
 from appsecgate.verify_case import Case, Newcomer, is_syntax_trouble
 from appsecgate.verify_moved import moved_away, moved_within, out_of_sight
-from appsecgate.verify_sink import hidden_sink_name, sink_window
+from appsecgate.verify_sink import disguised_word, hidden_sink_name, sink_window
 from appsecgate.verify_syntax import brackets_match, is_braced
 from appsecgate.workspace import Encoding
 
@@ -317,6 +317,17 @@ def no_twin_is_left(case: Case) -> Judgement | None:
     return None
 
 
+def it_is_not_written_in_disguise(case: Case) -> Judgement | None:
+    word = disguised_word(case)
+    if word is None:
+        return None
+    return _refuse(
+        ReasonCode.CHANGED_STILL_PRESENT,
+        f"{case.finding.rule_id} is not reported, but the new lines write {word!r} in a spelling of their own: "
+        "write it plainly, and verify again.",
+    )
+
+
 CONDITIONS: tuple[Callable[[Case], Judgement | None], ...] = (
     it_was_judged_as_it_stands,
     it_parses,
@@ -328,6 +339,7 @@ CONDITIONS: tuple[Callable[[Case], Judgement | None], ...] = (
     it_was_not_silenced,
     no_other_secret_took_its_place,
     it_was_not_moved,
+    it_is_not_written_in_disguise,
     no_twin_is_left,
 )
 

@@ -4,7 +4,7 @@ import re
 
 from appsecgate.identity.evidence import NEAR_LINES, unformatted
 from appsecgate.identity.lines import split_line_hashes
-from appsecgate.identity.scopes import is_python_path, scope_map
+from appsecgate.identity.scopes import is_python_path
 from appsecgate.model import Category, EvidenceReason, EvidenceState, Finding
 from appsecgate.verify_case import Case, Newcomer
 from appsecgate.verify_traces import was_proved
@@ -23,8 +23,7 @@ def moved_within(case: Case, now: Finding) -> bool:
         return True
     if is_python_path(now.file_path) and now.scope_key != case.finding.scope_key:
         # into another function, while the one that it was in is still there
-        spans = scope_map(case.source).spans if case.source else ()
-        return any(span.key == case.finding.scope_key for span in spans)
+        return case.finding.scope_key in case.scope_names
     if case.line_map is None or case.line_map.new_line(case.finding.line_start) == now.line_start:
         return False
     return abs(case.line_map.nearest(case.finding.line_start) - now.line_start) > NEAR_LINES

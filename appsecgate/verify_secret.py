@@ -4,25 +4,25 @@ The secret itself is known by its length and its keyed digest alone. So each for
 to the test at the edges of its words. What a program computes in a way of its own is not undone.
 """
 
-import base64
-import binascii
 import itertools
 import re
+import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from appsecgate.identity.lines import line_hashes, split_line_hashes
 from appsecgate.model import Finding
-from appsecgate.redact.joined import Stretch, find_joined, joined_reading, scattered_readings, without_escapes
+from appsecgate.redact.escapes import without_escapes
+from appsecgate.redact.joined import Stretch, find_joined, joined_reading, scattered_readings
 from appsecgate.redact.redactor import Redactor
+from appsecgate.spelling import Respelled
+from appsecgate.verify_forms import MAX_NUMBERS, code_runs, filled_text, number_texts, token_texts, word_forms
 from appsecgate.workspace import Source, source_from_bytes
 
 MAX_SEARCHED_CHARS = 1_000_000
 """Of a file that is searched for a known secret."""
 MAX_TESTS = 300_000
 """Values that are put to the test in one file, about half a second: beyond that nobody knows."""
-MAX_NUMBERS = 5_000
-"""In a row: more are data, no text."""
 MARGIN_LINES = 12
 """Lines around new ones that are read with them: parts may stand there since before."""
 
@@ -30,13 +30,14 @@ _SHORTEST = 6
 """Characters: what is shorter is put together by chance."""
 _KEY_LINE_CHARS = 24
 _ENCODED = re.compile(r"[A-Za-z0-9+/_-]{6,20000}+={0,2}")
-_BASE16 = re.compile(r"(?:[0-9a-fA-F]{2}){4,10000}")
 _ANY_LINE = re.compile(r"[^\n]*+\n?")
 _ANY_LITERAL = re.compile(r"\"([^\"\n]*+)\"|'([^'\n]*+)'|`([^`\n]*+)`|([^\s\"'`=:,;]++)")
-_CHAR_CODE = re.compile(r"\b(?:0[xX]([0-9a-fA-F]{2})|(\d{2,3}))\b")
+_BARE_WORD = 4
+"""The group of a word without quotes."""
+_SHORT_WORD = re.compile(r"(?<![^\s\"'`])[^\s\"'`]{6,100}(?![^\s\"'`])")
+"""From which a program may cut a value."""
+_LONGEST_TOKEN = 20_000
 _WORD_EDGE = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
-_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
-_ROT13 = str.maketrans(_UPPER + _LOWER, _UPPER[13:] + _UPPER[:13] + _LOWER[13:] + _LOWER[:13])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,16 @@ class _Test:
             found = self._known[value] = self._digest(value) in self._digests
         return found
 
+    @property
+    def has_room(self) -> bool:
+        """Whether there is time for what is looked at on top of all forms."""
+        return len(self._known) < MAX_TESTS // 2
+
+    def is_within(self, word: str) -> bool:
+        """Whether a value is cut out of a word, from anywhere to anywhere."""
+        parts = ((start, length) for length in self.lengths for start in range(len(word) - length + 1))
+        return any(self.accepts(word[start : start + length]) for start, length in parts)
+
     def finds_in(self, text: str) -> bool:
         """Whether a value stands in the text between two edges of words or signs."""
         edges = sorted({0, len(text), *(edge for match in _WORD_EDGE.finditer(text) for edge in match.span())})
@@ -93,10 +104,8 @@ def find_disguised(redactor: Redactor, source: Source, numbers: Collection[int],
     try:
         for first, last in _windows(numbers, len(lines)):
             text = "\n".join(lines[first - 1 : last])
-            plain = without_escapes(text)
-            for start, end in _disguised_places(text, plain, test):
-                top, bottom = (first + plain.count("\n", 0, offset) for offset in (start, end))
-                touched = wanted.intersection(range(top, bottom + 1))
+            for top, bottom in _disguised_lines(text, test):
+                touched = wanted.intersection(range(first + top, first + bottom + 1))
                 if touched:
                     return Search(min(touched))
     except _OutOfTestsError:
@@ -134,63 +143,72 @@ def _windows(numbers: Collection[int], count: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
+def _disguised_lines(text: str, test: _Test) -> Iterator[Stretch]:
+    """First and last line, from 0, where a value stands in one of the forms."""
+    plain = without_escapes(text if text.isascii() else unicodedata.normalize("NFKC", text))
+    filled = filled_text(plain)
+    if filled is None:
+        raise _OutOfTestsError
+    for reading in dict.fromkeys((plain, filled)):  # as many lines as the text
+        for start, end in _disguised_places(text, reading, test):
+            yield reading.count("\n", 0, start), reading.count("\n", 0, end)
+    for match in _SHORT_WORD.finditer(filled):
+        if test.has_room and test.is_within(match[0]):
+            line = filled.count("\n", 0, match.start())
+            yield line, line
+
+
 def _disguised_places(text: str, plain: str, test: _Test) -> Iterator[Stretch]:
-    """Where a value stands in one of the forms: offsets in the text without escapes, which has as many lines."""
+    """Where a value stands in one of the forms: offsets in the plain text, which has as many lines."""
     if plain != text:
         for match, before in zip(_ANY_LINE.finditer(plain), _ANY_LINE.finditer(text), strict=False):
             if match[0] != before[0] and test.finds_in(match[0]):
                 yield match.span()
     readings = [reading for reading in (joined_reading(plain), *scattered_readings(plain)) if reading is not None]
     for reading in readings:
-        places = (place for place, _ in find_joined(reading, test.lengths, test.accepts, MAX_TESTS + 1))
-        for start, end in itertools.chain(places, _encoded(reading.text, test)):
+        for start, end in itertools.chain(_joined_places(reading, test), _encoded(reading.text, test)):
             yield reading.offset_in_base(start, is_end=False), reading.offset_in_base(end, is_end=True)
     yield from _encoded(plain, test)
 
 
+def _joined_places(reading: Respelled, test: _Test) -> Iterator[Stretch]:
+    for place, value in find_joined(reading, test.lengths, test.accepts, MAX_TESTS + 1):
+        if value is None:
+            raise _OutOfTestsError
+        yield place
+
+
 def _encoded(text: str, test: _Test) -> Iterator[Stretch]:
-    """Where a value is encoded, backwards, or a list of numbers."""
+    """Where a value is encoded, backwards, a number, or a list of numbers."""
     shortest = min(test.lengths)
     for match in _ANY_LITERAL.finditer(text):
         word = match[match.lastindex or 0]
-        if any(test.accepts(form) for form in (word[::-1], word.translate(_ROT13), word.translate(_ROT13)[::-1])):
+        if len(word) >= shortest and any(test.accepts(form) for form in word_forms(word)):
+            yield match.span()
+        is_other = match.lastindex != _BARE_WORD and shortest < len(word) <= _LONGEST_TOKEN and _has_odd_signs(word)
+        if is_other and any(test.finds_in(form) for form in token_texts(word)):
             yield match.span()
     for match in _ENCODED.finditer(text):
-        if len(match[0]) > shortest and any(test.finds_in(form) for form in _decoded_token(match[0])):
+        if len(match[0]) > shortest and any(test.finds_in(form) for form in token_texts(match[0])):
             yield match.span()
+    for start, end, form in number_texts(text):
+        if test.finds_in(form):
+            yield start, end
     yield from _from_codes(text, test)
 
 
-def _decoded_token(token: str) -> Iterator[str]:
-    """What a token stands for in base 64, 32 and 16, as far as it is text."""
-    bare = token.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
-    for decode, width in ((base64.b64decode, 4), (base64.b32decode, 8)):
-        with_end = bare + "=" * (-len(bare) % width)
-        try:
-            data = decode(with_end)
-        except (ValueError, binascii.Error):
-            continue
-        if data.isascii():
-            yield data.decode("ascii")
-    if _BASE16.fullmatch(token):
-        data = bytes.fromhex(token)
-        if data.isascii():
-            yield data.decode("ascii")
+def _has_odd_signs(word: str) -> bool:
+    """It is no token as it stands, but may be one in base 85, or hexadecimal with blanks."""
+    return _ENCODED.fullmatch(word) is None
 
 
 def _from_codes(text: str, test: _Test) -> Iterator[Stretch]:
-    """Lists of the characters' codes."""
-    codes = [(match.start(), int(match[1], 16) if match[1] else int(match[2])) for match in _CHAR_CODE.finditer(text)]
+    """Lists of the characters' codes, forwards or backwards."""
     shortest = min(test.lengths)
-    run: list[tuple[int, int]] = []
-    for place, code in [*codes, (len(text), 0)]:
-        if 33 <= code <= 126:
-            run.append((place, code))
+    for places, word in code_runs(text):
+        if not shortest <= len(word) <= MAX_NUMBERS:
             continue
-        if shortest <= len(run) <= MAX_NUMBERS:
-            word = "".join(chr(code) for _, code in run)
-            for start in range(len(word) - shortest + 1):
-                for length in test.lengths:
-                    if start + length <= len(word) and test.accepts(word[start : start + length]):
-                        yield run[start][0], run[start + length - 1][0]
-        run = []
+        for start, length in itertools.product(range(len(word) - shortest + 1), test.lengths):
+            part = word[start : start + length]
+            if len(part) == length and (test.accepts(part) or test.accepts(part[::-1])):
+                yield places[start], places[start + length - 1]

@@ -1,6 +1,7 @@
 """The plain spelling of source text: what becomes plain, what stays, and where things are."""
 
 import re
+import time
 import unittest
 
 from appsecgate.embedded import embedded_names, read_embedded
@@ -29,7 +30,8 @@ class PlainSpellingTest(unittest.TestCase):
             ("java", f"a().{BACK}uuu0065xec(x)", "a().exec(x)"),
             ("java", f"f({BACK}u0022MD5{BACK}u0022)", 'f("MD5")'),
             ("java", f"// {BACK}u000d exec()", "// \n exec()"),
-            ("c", f"ge{BACK}\nts(x); f(ge??/\nts)", "gets(x); f(gets)"),
+            ("java", f'"M{BACK}u005c1045"; "{BACK}57bin"', '"MD5"; "/bin"'),
+            ("c", f"ge{BACK}\nts(x); f(ge??/\nts)", "gets(x); f(ge??/\nts)"),
             ("cpp", f'"{BACK}x73{BACK}150"', '"sh"'),
             ("csharp", f'@MD5.Create(@"MD5", """SHA1"""); {BACK}U0000004dD5', 'MD5.Create("MD5", "SHA1"); MD5'),
             ("csharp", "MD5.Cre\u200date()", "MD5.Create()"),
@@ -47,6 +49,30 @@ class PlainSpellingTest(unittest.TestCase):
         ):
             with self.subTest(language=language, text=text):
                 self.assertEqual(plain_code(language, text), plain)
+
+    def test_nothing_is_undone_that_would_begin_or_end_a_comment_or_a_literal(self) -> None:
+        commented = ESCAPE_FORMS.keys() - {"python", "ruby", "bash"}
+        for language, text in (
+            *((name, f"/* {BACK}x2a/ {BACK}52/ *{BACK}x2f {BACK}57* // */ f()") for name in commented),
+            *((name, f"/* {BACK}u002a/ *{BACK}u002f */ f()") for name in commented - {"java"}),
+            ("php", f"// {BACK}x3f> {BACK}x3c?php"),
+            ("javascript", f"// '{BACK}\n''; f(x); // '"),
+            ("ruby", f'# "{BACK}\n""; f(x) # "'),
+            ("bash", f"# a{BACK}\nb"),
+            ("bash", f"cat <<'X'\na{BACK}\nX\nf"),
+            ("java", f"// {BACK}u005cu000a /*"),
+            ("c", "// a??/\nb();"),
+        ):
+            with self.subTest(language=language, text=text):
+                self.assertEqual(plain_code(language, text), text)
+
+    def test_a_hostile_text_takes_no_longer_than_its_length_says(self) -> None:
+        for language in ESCAPE_FORMS:
+            for piece in ("//", "/*", "'", '"', f"{BACK}\n", f"a{BACK}\n", "@", "`", '"""', "#", f"{BACK}u", "e'"):
+                with self.subTest(language=language, piece=piece):
+                    begun = time.process_time()
+                    respell(language, piece * (200_000 // len(piece)))
+                    self.assertLess(time.process_time() - begun, 5)
 
     def test_what_is_plain_already_or_means_something_else_stays(self) -> None:
         for language, text in (

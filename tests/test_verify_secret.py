@@ -1,6 +1,7 @@
 """A known secret is recognised in other forms, by its length and keyed digest alone."""
 
 import base64
+import unicodedata
 import unittest
 from collections.abc import Collection
 
@@ -51,6 +52,59 @@ class FindDisguisedTest(unittest.TestCase):
                 with self.subTest(name, value=value[:4]):
                     self.assertEqual(search(f"a = 1\nx = {form}\nb = 2\n", {2}, value), Search(2))
 
+    def test_escapes_numbers_and_templates_of_every_language_are_undone(self) -> None:
+        for value in (VALUE, WORD):
+            codes, head, tail = value.encode(), value[:10], value[10:]
+            for name, form in {
+                "named character": f'"{BACK}N{{{unicodedata.name(value[0])}}}{value[1:]}"',
+                "eight digits": "".join(f"{BACK}U{code:08x}" for code in codes),
+                "short octal": "".join(f"{BACK}{code:o}" for code in codes),
+                "octal": "".join(f"{BACK}{code:03o}" for code in codes),
+                "octal of echo": "".join(f"{BACK}0{code:03o}" for code in codes),
+                "braces": "".join(f"{BACK}x{{{code:x}}}" for code in codes),
+                "PowerShell": "".join(f"`u{{{code:x}}}" for code in codes),
+                "full width": '"' + "".join(chr(0xFEE0 + code) for code in codes) + '"',
+                "%s before": f'"%s{tail}" % "{head}"',
+                "%s behind": f'"{head}%s" % "{tail}"',
+                "numbered": f'String.format("%2$s%1$s", "{tail}", "{head}")',
+                "braces numbered": f'"{{1}}{{0}}".format("{tail}", "{head}")',
+                "named": f'"%(a)s{tail}" % {{"a": "{head}"}}',
+                "f-string": f'f"{{a}}{tail}"; a = "{head}"',
+                "f-string behind": f'f"{head}{{a}}"; a = "{tail}"',
+                "template": f'`${{a}}${{b}}`; const a = "{head}"; const b = "{tail}"',
+                "variables in another order": f'a + b; b = "{tail}"; a = "{head}"',
+                "members": f'd["a"] + d["b"]; d = {{"b": "{tail}", "a": "{head}"}}',
+                "base16 with 0x": f"0x{codes.hex()}",
+                "a number": str(int.from_bytes(codes, "big")),
+                "a number from its end": hex(int.from_bytes(codes, "little")),
+                "hexadecimal with blanks": codes.hex(" "),
+                "hexadecimal with colons": codes.hex(":").upper(),
+                "hexadecimal with commas": codes.hex(","),
+                "hexadecimal codes": ", ".join(f"0x{code:02X}" for code in codes),
+                "octal codes": ", ".join(map(oct, codes)),
+                "octal codes of C": ", ".join(f"0{code:o}" for code in codes),
+                "binary codes": ", ".join(map(bin, codes)),
+                "binary": " ".join(f"{code:08b}" for code in codes),
+                "codes backwards": str(list(codes[::-1])),
+                "calls": " + ".join(f"chr({bin(code)})" for code in codes),
+                "base85": f"'{base64.b85encode(codes).decode()}'",
+                "base64 backwards": f'"{base64.b64encode(codes).decode()[::-1]}"[::-1]',
+                "other case": f'"{value.swapcase()}".swapcase()',
+                "separated": f'"{"|".join(value)}".replace("|", "")',
+                "every other": f'"{"q".join(value)}"[::2]',
+                "cut out": f'"zz{value}zz"[2:-2]',
+            }.items():
+                with self.subTest(name, value=value[:4]):
+                    self.assertEqual(search(f"a = 1\nx = {form}\nb = 2\n", {2}, value), Search(2))
+
+    def test_honest_text_in_such_forms_is_no_secret(self) -> None:
+        for text in (
+            'key = os.environ["AKIA"]', 'f"{AKIA}{key}"; key = get("name")', "x = ${VALUE}", "0x414b4941", '"%s%s" % ("AKIA", x)',
+            f'key = "<{BACK}N{{BULLET}}>"', "41 4b 49 41", 'key = secrets.get("shop/key"); url = "https://x/" + key',
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(search(text, {1}), Search(None))
+
     def test_parts_over_lines_count_where_one_of_them_is_new(self) -> None:
         text = f'x = ("{VALUE[:7]}"\n  "{VALUE[7:12]}"\n  "{VALUE[12:]}")\n'
         self.assertEqual(search(text, {3}), Search(3))
@@ -79,7 +133,7 @@ class FindDisguisedTest(unittest.TestCase):
         self.assertEqual(found, Search(None, complete=False))
 
     def test_hostile_text_ends(self) -> None:
-        for piece in ('"a', "'+\"", "\\\n", '"//\n', '"/*', "%41", "65,", "QUtJ", '"A","'):
+        for piece in ('"%s", "a', 'a = "b"\na ', '{a}', "41 ", "0x4", "12345678901234567890 ", "%(", f"{BACK}N{{A", '"a', "'+\"", "\\\n", '"//\n', '"/*', "%41", "65,", "QUtJ", '"A","'):
             search(piece * 20_000, range(1, 40_000))
 
 

@@ -11,8 +11,8 @@ import sys
 import threading
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from appsecgate.identity.evidence import PACKAGE_SCOPE, RESOURCE_SCOPE
 from appsecgate.identity.lines import LineMap
@@ -74,6 +74,11 @@ class ScopeMap:
         """These scopes at the lines where a newer text, which does not parse, has them now."""
         moved = (_shifted_span(span, lines) for span in self.spans)
         return ScopeMap([span for span in moved if span is not None], python=self.python, parsed=False)
+
+    def renamed(self, change: Callable[[str], str]) -> "ScopeMap":
+        """The same scopes under changed names: of what is written as a name the redactor decides what is kept."""
+        spans = [replace(span, key=change(span.key)) for span in self.spans]
+        return ScopeMap(spans, python=self.python, parsed=self.parsed)
 
     def to_json(self) -> str:
         """The map as a text that ``from_json`` reads: what is kept as the last good scopes."""

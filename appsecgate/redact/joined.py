@@ -4,54 +4,40 @@ A secret that is written as ``"AKIA" + "IOSF…"``, over two lines, or with ``\\
 is such a text with the way back; only what crosses a seam is looked for in it, since the rest is seen as it stands.
 """
 
-import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from appsecgate.redact.escapes import ESCAPE_FORM, escaped_char
 from appsecgate.spelling import Change, Respelled, apply_changes
 
-_BETWEEN_PARTS = r"(?:[\s\\+.&|,~()\[\]<>]|(?:#|//|--)[^\n\"'`]{0,200}\n|/\*[^*\"'`]{0,200}\*/)"
-_ESCAPE_FORM = (
-    r"\\x(?P<hex_two>[0-9a-fA-F]{2})|\\u\{?0{0,6}(?P<hex_unicode>[0-9a-fA-F]{2,4})\}?"
-    r"|\\(?P<octal>[0-7]{3})|%(?P<hex_percent>[0-9a-fA-F]{2})|&#x0{0,4}(?P<hex_entity>[0-9a-fA-F]{2});"
-    r"|&#0{0,4}(?P<decimal>\d{2,3});"
+_BETWEEN_PARTS = (
+    r"(?:\.\s{0,20}[A-Za-z_]{1,16}\s?\(|(?:#|//|--)[^\n\"'`]{0,200}\n|/\*[^*\"'`]{0,200}\*/|[\s\\+.&|,~%()\[\]<>-])"
 )
+"""A call too (``.concat(``, ``.format(``), comments, and the signs at the start of a diff's lines."""
+_HOLE = r"(?:%[sdvr]|[$#]?\{\w{0,40}\})"
 _SEAM_FORM = re.compile(
-    rf"""["'`](?:{_BETWEEN_PARTS}{{1,200}}+[A-Za-z$@]{{0,2}})?["'`]+"""
+    rf"""{_HOLE}{{0,4}}["'`](?:{_BETWEEN_PARTS}{{1,200}}+[A-Za-z$@]{{0,2}})?["'`]+"""
     r"""|\\\n[ \t]*+"""
     r"""|(?<=\w)["'`]{1,2}(?=\w)"""
-    rf"|{_ESCAPE_FORM}"
+    rf"|{ESCAPE_FORM}"
 )
 """What joins two literals in one of many languages, or stands for a character."""
-_ANY_ESCAPE = re.compile(_ESCAPE_FORM)
 _QUOTE_SIGN = re.compile(r"[\"'`]")
 _PART_EDGE = re.compile(r"[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 _FARTHEST = 400
 """Characters of code between two literals that are taken for parts of one text."""
-_MAX_JOINED_CHARS = 2_000_000
 
 Stretch = tuple[int, int]
 
 
-def joined_reading(text: str, most: int | None = None) -> Respelled | None:
-    """Literals that are put together where they stand (at ``most`` so many seams, where that is given); None where
-    there are none."""
-    if len(text) > _MAX_JOINED_CHARS:
-        return None
-    seams = itertools.islice(_SEAM_FORM.finditer(text), most)
-    return _reading_of(text, ((*match.span(), _escaped_char(match)) for match in seams))
-
-
-def without_escapes(text: str) -> str:
-    """The text with the characters that escapes stand for; as many lines as before."""
-    return _ANY_ESCAPE.sub(_escaped_char, text)
+def joined_reading(text: str) -> Respelled | None:
+    """Literals that are put together where they stand; None where there are none."""
+    return _reading_of(text, ((*match.span(), escaped_char(match)) for match in _SEAM_FORM.finditer(text)))
 
 
 def scattered_readings(text: str) -> Iterator[Respelled]:
     """Literals alone, whatever stands between them. Which quote opens one is not known, so there are two readings."""
-    if len(text) > _MAX_JOINED_CHARS:
-        return
     quotes = [match.start() for match in _QUOTE_SIGN.finditer(text)]
     for first in (0, 1):
         pairs = zip(quotes[first::2], quotes[first + 1 :: 2], strict=False)
@@ -88,9 +74,8 @@ def pieces_in_base(reading: Respelled, place: Stretch) -> list[Stretch]:
     begin, stop = reading.offset_in_base(start, is_end=False), reading.offset_in_base(end, is_end=True)
     cuts = [begin]
     index = bisect_left(reading.changes, begin, key=lambda change: change[0])
-    for first, last, plain in reading.changes[index:]:
-        if first >= stop:
-            break
+    end_index = bisect_left(reading.changes, stop, key=lambda change: change[0])
+    for first, last, plain in reading.changes[index:end_index]:
         if not plain:
             cuts += (first, last)
     cuts.append(stop)
@@ -99,15 +84,16 @@ def pieces_in_base(reading: Respelled, place: Stretch) -> list[Stretch]:
 
 def find_joined(
     reading: Respelled, lengths: Collection[int], accepts: Callable[[str], bool], most: int
-) -> Iterator[tuple[Stretch, str]]:
-    """Ranges of the reading, and the values there, that a test accepts; it ends after so many different values, or
-    twenty times as many ranges."""
+) -> Iterator[tuple[Stretch, str | None]]:
+    """Ranges of the reading, and the values there, that a test accepts. After ``most`` different values, or twenty
+    times as many ranges, it ends with the range that is left, and None."""
     tested: dict[str, bool] = {}
-    for start, end in itertools.islice(joined_candidates(reading, lengths), 20 * most):
+    for count, (start, end) in enumerate(joined_candidates(reading, lengths)):
         value = reading.text[start:end]
+        if count >= 20 * most or (value not in tested and len(tested) >= most):
+            yield (start, len(reading.text)), None
+            return
         if value not in tested:
-            if len(tested) >= most:
-                return
             tested[value] = accepts(value)
         if tested[value]:
             yield (start, end), value
@@ -125,13 +111,3 @@ def _edges_of(text: str, seams: Iterable[Stretch]) -> list[int]:
     for start, end in seams:
         found.update((start, end))
     return sorted(found)
-
-
-def _escaped_char(match: re.Match[str]) -> str:
-    """Of an escape the character, where it is one that a secret may hold."""
-    group = match.lastgroup
-    if group is None:
-        return ""
-    base = 8 if group == "octal" else 10 if group == "decimal" else 16
-    code = int(match[group], base)
-    return chr(code) if 33 <= code <= 126 else match[0]

@@ -99,7 +99,7 @@ def _has_hash(value: str, sha1: str) -> bool:
 def _hash_candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Ranges in which the secret may be, the likely ones first, at most ``_MAX_HASHES``."""
     budget = _MAX_HASHES
-    for place in (*_literal_ranges(text, start, end), *_value_ranges(text, start, end)):
+    for place in (*literal_ranges(text, start, end), *value_ranges(text, start, end)):
         budget -= 1
         yield place
     edges = sorted({edge for match in _EDGE.finditer(text, start, end) for edge in match.span()})
@@ -112,12 +112,13 @@ def _hash_candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int
                 yield begin, stop
 
 
-def _literal_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def literal_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The contents of the literals in a part of the text that begins at the start of a line."""
     matches = _LITERAL_ON_LINE.finditer(text, start, end)
     return [match.span(match.lastindex or 0) for match in matches if match[match.lastindex or 0]]
 
 
-def _value_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def value_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """What follows the first ``=`` or ``:`` of each line."""
     ranges: list[tuple[int, int]] = []
     at = start
@@ -156,13 +157,13 @@ def _key_block(text: str, start: int, end: int) -> Iterator[Span]:
 def _every_literal(text: str, start: int, end: int) -> Sequence[Span]:
     """Every literal; on lines without one what follows the sign; else the line."""
     found = _literals(text, start, end)
-    ranges = [] if found else _value_ranges(text, start, end) or [(start, end)]
+    ranges = [] if found else value_ranges(text, start, end) or [(start, end)]
     return found or [Span(begin, stop, SecretKind.LITERAL, SpanRank.LITERAL) for begin, stop in ranges]
 
 
 def _literals(text: str, start: int, end: int) -> list[Span]:
     return [
-        Span(begin, stop, SecretKind.LITERAL, SpanRank.LITERAL) for begin, stop in _literal_ranges(text, start, end)
+        Span(begin, stop, SecretKind.LITERAL, SpanRank.LITERAL) for begin, stop in literal_ranges(text, start, end)
     ]
 
 

@@ -68,6 +68,8 @@ TOKEN_PATTERNS: tuple[TokenPattern, ...] = (
         r"A(?:3T[A-Z0-9]|[A-Z]{3})[A-Z0-9]{16}(?![A-Za-z0-9])",
         exact=True,
     ),
+    # of a package's name and version only lower case is left, and such a key has no other than upper case
+    _token(_K.AWS_ACCESS_KEY, "akia asia", r"a[ks]ia(?=[a-z]*[2-7])[a-z2-7]{16}(?![A-Za-z0-9])", exact=True),
     _token(_K.GOOGLE_API_KEY, "AIza", r"AIza[A-Za-z0-9_-]{35}"),
     _token(_K.GCP_KEY, "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,200}"),
     _token(_K.GCP_KEY, "ya29.", r"ya29\.[A-Za-z0-9_-]{20,400}"),
@@ -204,7 +206,7 @@ def _find_prefixed(text: str, pattern: TokenPattern, prefix: str) -> Iterator[Sp
     position = text.find(prefix)
     while position >= 0:
         after = position + len(prefix)
-        match = pattern.form.match(text, position) if _may_start(text, position, pattern, prefix) else None
+        match = pattern.form.match(text, position) if may_start_token(text, position, pattern, prefix) else None
         if match and (pattern.check is None or pattern.check(match[0])):
             rest = None if pattern.exact else _REST.match(text, match.end())
             after = rest.end() if rest else match.end()
@@ -214,7 +216,8 @@ def _find_prefixed(text: str, pattern: TokenPattern, prefix: str) -> Iterator[Sp
         position = text.find(prefix, after)
 
 
-def _may_start(text: str, position: int, pattern: TokenPattern, prefix: str) -> bool:
+def may_start_token(text: str, position: int, pattern: TokenPattern, prefix: str) -> bool:
+    """No word or longer token runs into this position, where ``prefix`` stands."""
     if pattern.apart and text[max(position - 1, 0) : position] in _BASE64_MARKS:
         return text[position - 1] in "+-" and text[max(position - 2, 0) : position - 1] in ("", "\n")
     return prefix[0] not in _ALNUM or starts_token(text, position)

@@ -1,6 +1,7 @@
 """The redactor: masks secrets in texts, JSON values and whole files."""
 
 import hmac
+import itertools
 import math
 import re
 from bisect import bisect_left
@@ -14,8 +15,10 @@ from appsecgate.redact.blocks import find_private_keys
 from appsecgate.redact.cleaning import clean_text
 from appsecgate.redact.connections import find_connections
 from appsecgate.redact.entropy import find_base64_keys, find_random, looks_random
+from appsecgate.redact.joined import joined_reading
+from appsecgate.redact.joined_tokens import find_joined_tokens
 from appsecgate.redact.kinds import SECRET_PLACEHOLDER, SecretKind, known_kind
-from appsecgate.redact.known import KnownSecrets
+from appsecgate.redact.known import KnownSecrets, word_ranges
 from appsecgate.redact.locate import SHORT_SECRET, Located, is_about_secret, locate_secret
 from appsecgate.redact.names import is_vocabulary
 from appsecgate.redact.patterns import find_prefixed_tokens, find_tokens, may_hold_token
@@ -26,7 +29,7 @@ _MAX_PASSES = 6
 """Masking is repeated on its own result until nothing more is found; two passes are the rule."""
 
 _MAX_REPEATED = 300
-"""Values whose further occurrences in the same file are searched."""
+"""Values whose further occurrences in the same file are searched character by character."""
 
 _MAX_MARKS = 1_000
 _MAX_DEPTH = 32
@@ -163,6 +166,15 @@ class Redactor:
         spans = [span for span in found if _NO_WORD.search(stem, span.start, span.end)]
         return Edits(stem, spans, self._mask).text + name[len(stem) :] if spans else name
 
+    def identifier(self, name: str) -> str:
+        """A name in code without the tokens that their prefix gives away, and without known secrets: a qualified name,
+        a scope. Other names stay as they are, however random they look, since identities are made of them."""
+        if len(name) < SHORT_SECRET:
+            return name
+        tokens = (span for span in find_prefixed_tokens(name) if _NO_WORD.search(name, span.start, span.end))
+        spans = resolve_spans(name, [*tokens, *self._known.spans(name)])
+        return Edits(name, spans, self._mask).text if spans else name
+
     def json(self, value: Json) -> Json:
         """``value`` with every string in it masked, keys too; what a secret's name keys is masked whole.
 
@@ -204,7 +216,10 @@ class Redactor:
             for match in pattern.finditer(text):
                 group = 1 if pattern.groups and match[1] is not None else 0
                 yield Span(match.start(group), match.end(group), SecretKind.CUSTOM, SpanRank.STRUCTURE)
-        yield from self._known.spans(text)
+        reading = joined_reading(text)
+        if reading is not None:
+            yield from find_joined_tokens(reading)
+        yield from self._known.spans(text, reading)
         if entropy:
             yield from find_random(text)
 
@@ -220,17 +235,23 @@ class Redactor:
         return done
 
     def _repeated(self, text: str, spans: Sequence[Span], flagged: Sequence[Span]) -> Iterator[Span]:
-        """Further occurrences of the values found, at most ``_MAX_REPEATED`` of them, the flagged ones first."""
+        """Further occurrences of the values found: of ``_MAX_REPEATED``, the flagged ones first, wherever they stand,
+        and of the others between the edges of words and signs."""
         values: dict[str, Span] = {}
         for span in sorted(spans, key=lambda span: not _overlaps(flagged, span)):
             value = text[span.start : span.end]
-            if _is_telling(span, value, _overlaps(flagged, span)) and len(values) < _MAX_REPEATED:
+            if _is_telling(span, value, _overlaps(flagged, span)):
                 values.setdefault(value, span)
-        for value, span in values.items():
+        for value, span in itertools.islice(values.items(), _MAX_REPEATED):
             form = re.escape(value)
             bounded = f"(?<![A-Za-z0-9]){form}(?![A-Za-z0-9])" if value.isalpha() else form
             for match in re.finditer(bounded, text):
                 yield Span(match.start(), match.end(), span.kind, span.rank, span.secret)
+        if len(values) > _MAX_REPEATED:
+            for start, end in word_ranges(text, frozenset(map(len, values))):
+                found = values.get(text[start:end])
+                if found is not None:
+                    yield Span(start, end, found.kind, found.rank, found.secret)
 
     def _marks(self, text: str, spans: Sequence[Span], flagged: Sequence[Span]) -> tuple[SecretMark, ...]:
         marks: dict[SecretMark, None] = {}

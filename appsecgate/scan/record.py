@@ -10,7 +10,7 @@ from appsecgate.identity.fingerprint import fingerprints
 from appsecgate.identity.lines import LineMap, line_hashes
 from appsecgate.identity.matching import Matching, match
 from appsecgate.identity.scopes import ScopeMap, scope_map
-from appsecgate.model import EvidenceState, Finding, Hit, ScannerEvidence, TargetEvidence
+from appsecgate.model import Category, EvidenceState, Finding, Hit, ScannerEvidence, TargetEvidence
 from appsecgate.redact.redactor import Redactor, SecretMark
 from appsecgate.redact.seal import seal
 from appsecgate.scan.execute import Yield, scanner_evidence
@@ -35,14 +35,25 @@ class Sealed:
 
 
 def seal_files(session: Session, redactor: Redactor, stage: Stage, hits: Iterable[Hit]) -> dict[str, Sealed]:
-    """Seal the hits file by file."""
+    """Seal the hits file by file; what is a secret in one of the files is one in all of them."""
     by_path: dict[str, list[Hit]] = {}
     for hit in hits:
         by_path.setdefault(hit.path, []).append(hit)
+    redactor = redactor.with_known(_marks_in(redactor, stage, by_path))
     return {
         path: _seal_file(session, redactor, stage.source(path), members)
         for path, members in sorted(by_path.items())
     }
+
+
+def _marks_in(redactor: Redactor, stage: Stage, hits: Mapping[str, Sequence[Hit]]) -> list[SecretMark]:
+    """The secrets that this scan found, in the order of the files."""
+    return [
+        mark
+        for path, members in sorted(hits.items())
+        if any(hit.category is Category.SECRET for hit in members)
+        for mark in redactor.mask_source(stage.source(path), members).marks
+    ]
 
 
 def _seal_file(session: Session, redactor: Redactor, source: Source, hits: Sequence[Hit]) -> Sealed:
@@ -52,7 +63,7 @@ def _seal_file(session: Session, redactor: Redactor, source: Source, hits: Seque
     return Sealed(
         findings=tuple(fingerprints(sealed)),
         marks=masked.marks,
-        scopes=scope_map(source),
+        scopes=scope_map(source).renamed(redactor.with_known(masked.marks).identifier),
         lines=lines,
         sha256=source.sha256,
     )

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from appsecgate.advisories.pep440 import canonical_name, parse_version
+from appsecgate.advisories.pep440 import parse_version
 from appsecgate.model import EvidenceReason, Json
 from appsecgate.scanners.lockfiles import broken_file, load_toml
 from appsecgate.scanners.report_json import json_object, json_text
@@ -23,6 +23,7 @@ from appsecgate.scanners.requirements import (
     parse_requirement,
     specified_requirement,
 )
+from appsecgate.scanners.told_names import told_name
 
 MAX_PYPROJECT_CHARS = 2 << 20
 """Of a file that people write; Pipfile too."""
@@ -294,7 +295,7 @@ def _with_uv_sources(found: list[Requirement], sources: Mapping[str, Json]) -> l
             if isinstance(variant, dict):
                 index = "index" in variant or variant.get("workspace") is True  # the lock has the member
                 what = "a version control address" if "git" in variant else "a URL" if "url" in variant else "a path"
-                places[canonical_name(name)] = None if index else what
+                places[told_name(name)] = None if index else what
     result = []
     for item in found:
         if item.name in places:

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
-from appsecgate.advisories.pep440 import canonical_name, parse_version
+from appsecgate.advisories.pep440 import parse_version
 from appsecgate.model import EvidenceReason
+from appsecgate.scanners.told_names import told_name
 
 MAX_REQUIREMENTS = 20_000
 """Per file; what lies beyond is named as not audited."""
@@ -176,7 +177,7 @@ def parse_requirement(text: str, line: int) -> Requirement:
         return Requirement("", None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, "named by an environment variable")
     direct = _REQ_DIRECT.fullmatch(text)
     if direct is not None:
-        return referenced_requirement(canonical_name(direct["name"]), direct["reference"], line)
+        return referenced_requirement(told_name(direct["name"]), direct["reference"], line)
     text, _, marker = text.partition(";")
     text = text.strip()
     if _REQ_REFERENCE.match(text) or _REQ_PATH.match(text) or _REQ_ARCHIVE.search(text):
@@ -184,7 +185,7 @@ def parse_requirement(text: str, line: int) -> Requirement:
     match = _REQ_SPECIFIED.fullmatch(text)
     if match is None:
         return _unreadable_requirement(line, "this line is no requirement")
-    found = specified_requirement(canonical_name(match["name"]), match["specifiers"], line)
+    found = specified_requirement(told_name(match["name"]), match["specifiers"], line)
     return replace(found, conditional=True) if marker.strip() else found
 
 
@@ -240,7 +241,7 @@ def _binding(name: str, reference: str) -> Naming:
 
 def package_name(text: str) -> str:
     """A name normalised (PEP 503); "" where it is none (PEP 508)."""
-    return canonical_name(text) if _REQ_NAME.fullmatch(text) else ""
+    return told_name(text) if _REQ_NAME.fullmatch(text) else ""
 
 
 def is_public_file(url: str) -> bool:
@@ -252,15 +253,15 @@ def _guessed_name(reference: str) -> str:
     """The name after ``#egg=``, else what the last part of a repository's address suggests; "" where nothing does."""
     egg = re.search(r"[#&]egg=([A-Za-z0-9._-]+)", reference)
     if egg:
-        return canonical_name(egg[1])
+        return told_name(egg[1])
     path = re.split(r"[?#;]", reference)[0].rstrip("/")
     last = re.split(r"[/:\\]", path)[-1].partition("@")[0].removesuffix(".git")
-    return canonical_name(last) if re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", last) else ""
+    return told_name(last) if re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", last) else ""
 
 
 def _editable_requirement(value: str, line: int) -> Requirement:
     stated = _REQ_DIRECT.fullmatch(value)
-    found = referenced_requirement(canonical_name(stated["name"]) if stated else "", value.partition("[")[0], line)
+    found = referenced_requirement(told_name(stated["name"]) if stated else "", value.partition("[")[0], line)
     words = f"{found.name or 'a package'} is installed in editable form"
     return Requirement(found.name, None, line, EvidenceReason.UNSUPPORTED_DEPENDENCY, words, naming=found.naming)
 
@@ -279,7 +280,7 @@ def _named_by_archive(reference: str) -> tuple[str, str | None]:
         match = re.fullmatch(r"(.+)-([0-9][^-]*)", _REQ_ARCHIVE.sub("", base)) if _REQ_ARCHIVE.search(base) else None
         name, version = (match[1], match[2]) if match else ("", "")
     parsed = parse_version(version) if version else None
-    return (canonical_name(name), parsed.text) if parsed and re.fullmatch(r"[A-Za-z0-9._-]+", name) else ("", None)
+    return (told_name(name), parsed.text) if parsed and re.fullmatch(r"[A-Za-z0-9._-]+", name) else ("", None)
 
 
 def _requirement_lines(text: str) -> Iterator[tuple[int, str]]:

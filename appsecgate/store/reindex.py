@@ -18,10 +18,15 @@ STORED_TEXTS: dict[str, tuple[str, ...]] = {
     "scan_targets": ("detail",),
 }
 """Table → columns that hold texts of a project."""
+STORED_NAMES: dict[str, tuple[str, ...]] = {
+    "findings": ("scope_key", "resource", "package", "installed_version", "fixed_version"),
+}
+"""Table → columns that hold names out of a project's code."""
 STORED_JSON: dict[str, tuple[str, ...]] = {
     "finding_context": ("metadata_json",),
     "config_values": ("value_json",),
     "config_log": ("old_json", "new_json"),
+    "file_shapes": ("scopes_json",),
 }
 """Table → columns that hold JSON with such texts in it."""
 STORED_PATHS: dict[str, tuple[str, ...]] = {
@@ -52,6 +57,10 @@ class TextRedactor(Protocol):
         """The name of a file without the tokens in it."""
         ...
 
+    def identifier(self, name: str) -> str:
+        """A name in code without the tokens and known secrets in it."""
+        ...
+
     def json(self, value: Json) -> Json:
         """The value with every text in it masked."""
         ...
@@ -62,13 +71,14 @@ def reindex_texts(rows: Rows, redactor_of: Callable[[str], TextRedactor]) -> int
 
     One project's secrets say nothing about another's texts: a word that is a password here is a word there.
     """
-    projects = rows.projects_in(sorted({*STORED_TEXTS, *STORED_JSON, *STORED_PATHS}))
+    projects = rows.projects_in(sorted({*STORED_TEXTS, *STORED_NAMES, *STORED_JSON, *STORED_PATHS}))
     return sum(_reindex_project(rows, project_id, redactor_of(project_id)) for project_id in projects)
 
 
 def _reindex_project(rows: Rows, project_id: str, redactor: TextRedactor) -> int:
     ways: tuple[tuple[dict[str, tuple[str, ...]], Callable[[str], str]], ...] = (
         (STORED_TEXTS, redactor.text),
+        (STORED_NAMES, redactor.identifier),
         (STORED_JSON, lambda text: _mask_json(text, redactor)),
         (STORED_PATHS, lambda path: _mask_path(path, redactor)),
     )
@@ -86,6 +96,8 @@ def _mask_path(path: str, redactor: TextRedactor) -> str:
 
 
 def _mask_json(text: str, redactor: TextRedactor) -> str:
+    if not text:
+        return text
     value = from_json(text)
     masked = redactor.json(value)
     return text if masked == value else to_json(masked)

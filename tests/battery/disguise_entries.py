@@ -54,6 +54,10 @@ EXECL = Sink('execl("/bin/sh", "sh", "-c", text_@, 0);', "c-command-injection")
 PIPE = Sink("curl https://example.com/@ | bash", "bash-pipe-to-shell")
 
 
+UNREAD = ((CSHARP, "both"), (CSHARP, "escape"), (C, "trigraph"))
+"""What semgrep's parser does not take for a name: the file counts as broken, whatever its plain spelling says."""
+
+
 def spelled(language: Language, name: str, title: str, old: str, new: str, sink: Sink | None = None) -> Entry:
     """The flagged line with ``old`` written as ``new``: the same line to the language."""
     flagged = Sink(language.sink, language.rule) if sink is None else sink
@@ -63,7 +67,8 @@ def spelled(language: Language, name: str, title: str, old: str, new: str, sink:
         {language.file: language.program(middle=flagged.line)},
         both(swap(language.file, flagged.line, flagged.line.replace(old, new, 1)),
              rewrite(language.file, lambda data: data.replace(b"<AT>", b"@"))),
-        flagged.rule, flagged.line, NOT_FIXED, "still_present changed_still_present",
+        flagged.rule, flagged.line, NOT_FIXED,
+        "parse_failed" if (language, name) in UNREAD else "still_present changed_still_present",
     )  # fmt: skip
 
 
@@ -80,7 +85,7 @@ def honest(language: Language, name: str, title: str, edit: Edit, files: dict[st
 
 
 def disguise_entries() -> list[Entry]:
-    return [*_names(), *_literals(), *_elsewhere(), *_honest()]
+    return [*_names(), *_literals(), *_beyond_a_reader(), *_elsewhere(), *_honest()]
 
 
 def _names() -> list[Entry]:
@@ -139,6 +144,27 @@ def _literals() -> list[Entry]:
         spelled(RUBY, "literal-hex", "an escape in the algorithm's name", '"md5"', f'"{BACK}x6dd5"'),
         spelled(RUBY, "literal-letter", "an escape that is its own letter", '"md5"', f'"{BACK}md5"'),
     ]
+
+
+def _beyond_a_reader() -> list[Entry]:
+    """Where only the language's own reader could tell a comment, a literal or a document from code."""
+    document = "cat <<EOF\nE''OF\n: '\nEOF\nev''al \"$text_@\"\n# '"
+    ruby = f"x = <<EOS\n{BACK}x45OS\n  y = '\nEOS\n  OpenSSL::Digest.new(\"{BACK}x6dd5\").update(data_@)\n  # '"
+    address = f'use("http://a"), createHash("m{BACK}\nd5")'
+    return [
+        spelled(BASH, "document", "behind a document that seems to go on", 'eval "$text_@"', document),
+        spelled(RUBY, "document", "behind a document that seems to go on", RUBY.sink, ruby),
+        spelled(BASH, "joined-sign", "over two lines, behind a quoted sign", "eval", f': "#"; ev{BACK}\nal'),
+        spelled(BASH, "joined-pipe", "the shell's name over two lines", "bash", f"ba{BACK}\nsh", PIPE),
+        spelled(BASH, "quoted-lines", "a line's end within quotes", "eval", f'ev"{BACK}\nal"'),
+        spelled(JAVASCRIPT, "joined-address", "over two lines, behind an address", 'createHash("md5")', address, HASH),
+        spelled(C, "joined-literals", "the shell's name over two lines", '"/bin/sh", "sh"',
+                f'"/bin/{BACK}\nsh", "s{BACK}\nh"', EXECL),
+        spelled(PHP, "comment", "a comment behind the function's name", "eval(", "EVAL/**/("),
+        spelled(PHP, "blanks", "blanks behind the function's name", "shell_exec(", "SHELL_EXEC     (", SHELL_EXEC),
+        spelled(CSHARP, "invisible-end", "an invisible character behind the name", "MD5.", "MD5\u200b."),
+        spelled(RUBY, "literal-braces", "characters in braces", '"md5"', f'"{BACK}u{{6d 64 35}}"'),
+    ]  # fmt: skip
 
 
 def _elsewhere() -> list[Entry]:

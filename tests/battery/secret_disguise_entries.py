@@ -90,10 +90,28 @@ def secret_disguise_entries() -> list[Entry]:
         written("Python", "backwards", "backwards", lambda value: f'"{value[::-1]}"[::-1]'),
         written("Python", "numbers", "as a list of numbers", lambda value: f"bytes({list(value.encode())}).decode()"),
         written("Python", "percent", "with escapes of an address", lambda value: f'unquote("{codes_of(value, lambda c: f"%{ord(c):02x}")}")'),
+        *_spelled_out(),
         _moved_in_parts(),
         *_keys(),
         *_passwords(),
         *_honest(),
+    ]  # fmt: skip
+
+
+def _spelled_out() -> list[Entry]:
+    """In the escapes, numbers and templates of many languages."""
+    return [
+        written("Python", "named", "a named character", lambda value: f'"{BACK}N{{LATIN CAPITAL LETTER A}}{value[1:]}"'),
+        written("Python", "wide", "escapes of eight digits", lambda value: f'"{codes_of(value, lambda c: f"{BACK}U{ord(c):08x}")}"'),
+        written("Python", "octal", "octal escapes of two and three digits", lambda value: f'"{codes_of(value, lambda c: f"{BACK}{ord(c):o}")}"'),
+        written("Python", "percent-part", "a part formatted in", lambda value: f'"%s{value[8:]}" % "{value[:8]}"'),
+        written("Python", "fstring", "a part in an f-string", lambda value: f'f"{{A}}{value[8:]}")\nA = ("{value[:8]}"'),
+        written("JavaScript", "template", "a part in a template", lambda value: f'`{value[:8]}${{b}}`); const b = ("{value[8:]}"'),
+        written("Java", "format", "formatted by number", lambda value: f'String.format("%2$s%1$s", "{value[8:]}", "{value[:8]}")'),
+        written("Python", "integer", "as one number", lambda value: f'(0x{value.encode().hex()}).to_bytes(20, "big").decode()'),
+        written("Python", "hex-colons", "in base 16 with colons", lambda value: f'fromhex("{value.encode().hex(":")}")'),
+        written("Python", "codes-octal", "as octal codes", lambda value: f"bytes([{', '.join(map(oct, value.encode()))}]).decode()"),
+        written("Go", "codes-binary", "as binary codes", lambda value: f"string([]byte{{{', '.join(map(bin, value.encode()))}}})"),
     ]  # fmt: skip
 
 
@@ -162,6 +180,9 @@ def _honest() -> list[Entry]:
         word,
         written("Python", "environment", "read from the environment", lambda value: ENVIRONMENT, "rotation_required",
                 status=FIXED),
+        written("Python", "manager", "fetched from a secret manager, by a name in parts",
+                lambda value: f'secrets.get(f"{{STAGE}}/client") or b"{BACK}x00"); STAGE = ("pro" "d"', "rotation_required", status=FIXED),
+        written("YAML", "placeholder", "a placeholder in its place", lambda value: '"${CLIENT_KEY}"', "rotation_required", status=FIXED),
         written("JavaScript", "environment", "read from the environment", lambda value: 'process.env["CLIENT_" + "KEY"]',
                 "rotation_required", status=FIXED),
     ]  # fmt: skip

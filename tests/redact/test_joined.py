@@ -2,7 +2,8 @@
 
 import unittest
 
-from appsecgate.redact.joined import find_joined, joined_reading, pieces_in_base, scattered_readings, without_escapes
+from appsecgate.redact.escapes import without_escapes
+from appsecgate.redact.joined import find_joined, joined_reading, pieces_in_base, scattered_readings
 from appsecgate.redact.redactor import Redactor, SecretMark
 from tests.redact.planted import ALNUM, KEY, Planter, source
 
@@ -62,6 +63,18 @@ class ReadingTest(unittest.TestCase):
         text = f"{BACK}x41{BACK}u0042{BACK}103%44&#69;&#x46;{BACK}x0a\n{BACK}xe9"
         self.assertEqual(without_escapes(text), f"ABCDEF{BACK}x0a\n{BACK}xe9")
 
+    def test_every_language_has_its_escapes(self) -> None:
+        for written, char in {
+            "x41": "A", "x0041": "A", "x{41}": "A", "x{0041}": "A", "u0041": "A", "uuu0041": "A", "u{41}": "A", "u{000041}": "A",
+            "U00000041": "A", "N{LATIN CAPITAL LETTER A}": "A", "N{DIGIT FIVE}": "5", "N{U+0041}": "A", "101": "A", "0101": "A",
+            "65": "5", "065": "5", "o{101}": "A",
+        }.items():  # fmt: skip
+            with self.subTest(written):
+                self.assertEqual(without_escapes(f"{BACK}{written}BE9"), f"{char}BE9")
+        for kept in ("n", "x0a", "u00e9", "N{NO SUCH NAME}", "N{BULLET}", "12", "8", "U0001F600"):
+            with self.subTest(kept):
+                self.assertEqual(without_escapes(f"{BACK}{kept} "), f"{BACK}{kept} ")
+
     def test_the_number_of_tests_is_bounded(self) -> None:
         tested: list[str] = []
 
@@ -87,6 +100,79 @@ class MaskingTest(unittest.TestCase):
                         self.assertNotIn(part, masked)
                     self.assertEqual(masked.count("\n"), text.count("\n"))
                     self.assertEqual(redactor.text(masked), masked)
+
+    def test_tokens_in_parts_are_masked_though_nobody_reported_them(self) -> None:
+        redactor = Redactor(KEY)
+        for kind, token in P.tokens().items():
+            if kind.split()[0] not in ("aws_access_key", "github_token", "gitlab_token", "stripe_key", "slack_token", "jwt"):
+                continue
+            a, b, c = token[:3], token[3:12], token[12:]
+            for name, form in {
+                "call": f'f("name", "{a}" + "{b}" + "{c}", "other")',
+                "line": f'a = "{VALUE}"; x = "{a}{b}" "{c}"; eval(a)',
+                "lines": f'x = ("{a}"\n  "{b}"  # part\n  "{c}")',
+                "list": f'["first", "{a}", "{b}", "{c}", "last"].join("")',
+                "escape": f'x = "{BACK}x{ord(a[0]):02x}{token[1:]}"',
+                "escapes": f'x = "{"".join(f"{BACK}u{ord(char):04x}" for char in token)}"',
+                "format": f'"{a}%s" % "{b}{c}"',
+                "method": f'"{a}".concat("{b}{c}")',
+                "diff": f'-x = ("{a}"\n-  "{b}"\n-  "{c}")\n+x = 1',
+            }.items():
+                with self.subTest(kind, form=name):
+                    for masked in (redactor.text(form), "\n".join(redactor.mask_source(source(form), []).lines)):
+                        self.assertNotIn(c, masked)
+                        self.assertNotIn(b, masked)
+                        self.assertIn(f":{redactor.digest(token)}]", masked)
+                        self.assertEqual(masked.count("\n"), form.count("\n"))
+                        self.assertEqual(redactor.text(masked), masked)
+
+    def test_what_stands_beside_a_whole_token_stays(self) -> None:
+        redactor = Redactor(KEY)
+        for token in P.tokens().values():
+            masked = redactor.text(f'x = ["first", "{token}", "second", "third"]')
+            self.assertTrue(masked.startswith('x = ["first", "') and masked.endswith('", "second", "third"]'), masked)
+
+    def test_no_number_of_seams_lets_a_token_through(self) -> None:
+        redactor = Redactor(KEY)
+        for before in ('"a" "b",\n' * 60_000, "# " + "x" * 2_100_000 + "\n"):
+            masked = redactor.text(f'{before}eval(f("{A}" + "{B}" + "{C}"))\n')
+            self.assertNotIn(B, masked)
+            self.assertNotIn(C, masked)
+
+    def test_beyond_the_bound_of_work_every_literal_is_masked(self) -> None:
+        secret = "hunter" + "Zq81xLm" + "PqrStu"
+        redactor = known(secret, *(P.chars(ALNUM, length) for length in range(6, 30)))
+        lines = "".join(f'"{number:06x}" + "k{number:05x}",\n' for number in range(30_000))
+        text = f'name = "shop"\n{lines}eval("{secret[:9]}" + "{secret[9:]}")\n'
+        masked = redactor.text(text)
+        self.assertTrue(masked.startswith('name = "shop"\n'))
+        self.assertIn("[REDACTED:literal:", masked)
+        self.assertRegex(masked, r'eval\("\[REDACTED:\w+:\w{8}\]" \+ "\[REDACTED:\w+:\w{8}\]"\)\n\Z')
+        self.assertEqual(masked.count("\n"), text.count("\n"))
+
+    def test_beyond_the_bound_bare_values_are_masked_too(self) -> None:
+        secret = "hunter" + "Zq81xLm" + "PqrStu"
+        redactor = known(secret)
+        lines = "".join(f"k{number}: v{number:018x}\n" for number in range(110_000))
+        masked = redactor.text(f"name: shop\n{lines}word: {secret}\n")
+        self.assertEqual(masked.count("\n"), 110_002)
+        self.assertTrue(masked.splitlines()[-1].startswith("word: [REDACTED:literal:"), masked[-60:])
+
+    def test_a_name_in_code_is_masked_like_its_value_and_others_stay(self) -> None:
+        redactor = known(secret := "hunter2Zq81xLmPq")
+        for name, masked in {
+            f"{VALUE}.run": f"[REDACTED:aws_access_key:{redactor.digest(VALUE)}].run",
+            f"Shop.<locals>.{secret}": f"Shop.<locals>.[REDACTED:aws_access_key:{redactor.digest(secret)}]",
+        }.items():
+            self.assertEqual(redactor.identifier(name), masked)
+            self.assertEqual(redactor.identifier(masked), masked)
+        for name in ("<module>", "Shop.pay", "outer.<locals>.inner", "f3b1c2d4e5f60718293a4b5c6d7e8f90", "sk_test_mode", "password"):
+            self.assertEqual(redactor.identifier(name), name)
+
+    def test_a_key_in_lower_case_is_masked_and_a_word_is_not(self) -> None:
+        redactor = Redactor(KEY)
+        self.assertNotIn(VALUE[4:].lower(), redactor.text(f"{VALUE.lower()}==1.0"))
+        self.assertEqual(redactor.text("asiapacificnortheast==1.0"), "asiapacificnortheast==1.0")
 
     def test_literals_that_are_no_secret_stay(self) -> None:
         redactor = known(VALUE)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from appsecgate.model import Category, Hit
+from appsecgate.redact.entropy import looks_random
 from appsecgate.redact.redactor import Redactor, SecretMark
 from tests.redact.planted import ALNUM, HEX, KEY, Planter, hit, redactor, source
 
@@ -249,10 +250,12 @@ class MarksTest(unittest.TestCase):
         self.assertIs(both.with_known(marks), both)
         self.assertIs(first.with_known(marks[1:]), both)
 
-    def test_the_number_of_digests_is_bounded(self) -> None:
+    def test_the_number_of_digests_is_bounded_and_what_is_left_is_masked(self) -> None:
         mark = SecretMark("secret", 6, "00000000")
         text = " ".join(f"{number:06x}" for number in range(105_000))
-        self.assertEqual(redactor().with_known([mark]).text(text), text)
+        masked = redactor().with_known([mark]).text(text)
+        self.assertEqual(masked.split()[:90_000], text.split()[:90_000])
+        self.assertRegex(masked, r" \[REDACTED:literal:[0-9a-f]{8}\]\Z")
 
 
 class ColumnsTest(unittest.TestCase):
@@ -296,3 +299,10 @@ class ColumnsTest(unittest.TestCase):
         masked = redactor().mask_source(source(text), [one])
         self.assertEqual(masked.secret_of(one), redactor().placeholder("secret", PLAIN))
         self.assertIsNone(masked.secret_of(replace(one, secret_sha1=sha1("x"))))
+
+    def test_however_many_values_there_are_each_is_masked_wherever_it_stands(self) -> None:
+        values = [value for _ in range(800) if looks_random(value := P.chars(ALNUM, 12))][:600]
+        lines = [f'password = "{value}"' for value in values] + [f"# call {value}, then stop" for value in values]
+        masked = "\n".join(redactor().mask_source(source("\n".join(lines)), ()).lines)
+        self.assertEqual([value for value in values if value in masked], [])
+        self.assertEqual(masked.count(", then stop"), 600)

@@ -172,6 +172,35 @@ class RealSemgrepTest(StageCase):
                 self.assertEqual([hit.respelled != "" for hit in run.hits], [True])
                 self.assertIs(evidence_of(run, path).state, EvidenceState.APPLIED)
 
+    def test_a_disguise_is_not_hidden_by_what_would_be_a_comment_in_plain_spelling(self) -> None:
+        back = "\\"
+        hidden = {
+            "a.js": f"// '{back}\n''; {back}u0065val(text); // '\n",
+            "A.java": f"class A {{ void f(String c) throws Exception {{\n// {back}u005cu000a /*\n"
+            f" Runtime{back}u002egetRuntime().exec(c);\n// */\n}} }}\n",
+            "B.java": f"class B {{ void f(String c) throws Exception {{\n/* {back}52/ // */ Runtime.getRuntime()."
+            f"{back}u0065xec(c);\n}} }}\n",
+            "a.c": f"#include <stdio.h>\nvoid f(char*b){{\n/* {back}x2a/ // */ ge{back}\nts(b);\n}}\n",
+            "b.c": f"#include <stdio.h>\nvoid f(char*b){{\n// what??/\nge{back}\nts(b);\n}}\n",
+            "a.php": f"<?php\n/* {back}x2a/ // */ EVAL($x);\n",
+            "a.kt": f"fun f(c:String){{\n/* {back}u002a/ // */ Runtime.getRuntime().`exec`(c)\n}}\n",
+            "A.cs": f"class A{{ void f(){{\n/* {back}x2a/ // */ var h = @MD5.Create();\n}}}}\n",
+            "a.go": f'package a\nimport "os/exec"\nfunc f(c string){{\n/* {back}x2a/ // */ exec.Command("{back}x73h", "-c", c)'
+            ".Run()\n}\n",
+            "a.rb": f'def f(d)\n# "{back}\n""; OpenSSL::Digest.new("{back}x6dd5").update(d)\nend\n',
+            "a.sh": f"#!/bin/bash\n# a{back}\ne'va'l \"$1\"\n",
+            "b.sh": f"#!/bin/bash\ncat <<'X'\na{back}\nX\ne'va'l \"$1\"\n",
+        }
+        broken = {"b.go": f"package a\nfunc f(){{ {back}x6eoop(c) }}\n", "b.php": f"<?php\n{back}x28$x{back}x29;\n"}
+        run = self.scan(builtin_adapter(), self.tool, hidden | broken)
+        found = {hit.path for hit in run.hits}
+        for path in hidden:
+            with self.subTest(path):
+                self.assertTrue(path in found or evidence_of(run, path).state is EvidenceState.NOT_VERIFIED)
+        for path in broken:
+            with self.subTest(path):
+                self.assertIs(evidence_of(run, path).state, EvidenceState.NOT_VERIFIED)
+
     def test_what_is_written_plainly_beside_a_disguise_is_one_hit(self) -> None:
         run = self.scan(builtin_adapter(), self.tool, {"a.py": 'eval(a); s = "\\x41"; eval(b)\neval(c)\n'})
         self.assertEqual([self.cut(hit) for hit in run.hits], ["eval(a)", "eval(b)", "eval(c)"])

@@ -64,6 +64,9 @@ class PlainMask:
     def name(self, name: str) -> str:
         return self.text(name)
 
+    def identifier(self, name: str) -> str:
+        return self.text(name)
+
     def json(self, value: Json) -> Json:
         if isinstance(value, str):
             return self.text(value)

@@ -3,7 +3,8 @@
 import unittest
 from dataclasses import replace
 
-from appsecgate.model import FeedbackVerdict, FixStatus
+from appsecgate.identity.scopes import ScopeMap, ScopeSpan
+from appsecgate.model import FeedbackVerdict, FixStatus, Package
 from appsecgate.store.audit import AuditEntry, QueryOutcome
 from appsecgate.store.scans import FileShape
 from appsecgate.store.suppressions import Suppression
@@ -67,6 +68,18 @@ class ReindexTest(LedgerCase):
             self.assertEqual(reader.findings_by_id(PROJECT, [named.logical_id])[0].finding.file_path, masked)
             self.assertIn(masked, reader.shapes(PROJECT, [masked]))
         self.assertEqual(self.store.reindex(lambda _project: PlainMask()), 0)
+
+    def test_names_out_of_the_code_are_masked_too(self) -> None:
+        package = Package("PyPI", f"x-{SECRET}", "1.0", None, ("CVE-1",))
+        self.scan([make_finding("three", scope_key=f"{SECRET}.run", resource=f"a.{SECRET}", package=package)], project_id=PROJECT)
+        scopes = ScopeMap([ScopeSpan(1, 9, f"{SECRET}.run")], python=True)
+        with self.store.write() as writer:
+            writer.put_shapes(PROJECT, [FileShape("a.py", "0" * 64, b"", scopes.to_json()), FileShape("b.py", "0" * 64, b"", "")])
+        self.store.reindex(lambda _project: PlainMask())
+        self.assertEqual(self.bytes_with_secret(), [])
+        with self.store.read() as reader:
+            kept = ScopeMap.from_json(reader.shapes(PROJECT, ["a.py"])["a.py"].scopes_json)
+        self.assertEqual(kept.at(3), "[REDACTED:test:00000000].run")
 
     def test_ids_stay(self) -> None:
         before = self.rows("SELECT logical_id, fingerprint FROM findings")

@@ -24,7 +24,7 @@ from appsecgate.store.audit import QueryOutcome
 from appsecgate.store.migrations import SCHEMA_VERSION, split_statements
 from appsecgate.store.projects import PROJECT_TABLES
 from appsecgate.store.public_views import parse_views, public_views
-from appsecgate.store.reindex import STORED_JSON, STORED_TEXTS
+from appsecgate.store.reindex import STORED_JSON, STORED_NAMES, STORED_TEXTS
 
 SCHEMA = read_embedded("schema.sql")
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,7 +224,7 @@ class SchemaTest(unittest.TestCase):
                 self.assertEqual(self.db.execute(f"SELECT * FROM {view}").fetchall(), [])
 
     def test_masking_anew_names_columns_that_exist(self) -> None:
-        for table, columns in [*STORED_TEXTS.items(), *STORED_JSON.items()]:
+        for table, columns in [*STORED_TEXTS.items(), *STORED_NAMES.items(), *STORED_JSON.items()]:
             with self.subTest(table):
                 self.assertLessEqual(set(columns), {column[0] for column in self.columns(table)})
 

@@ -207,3 +207,16 @@ function misc(x) {
   // ok: javascript-tls-verification-off
   f({ rejectUnauthorized: true });
 }
+
+function nothingUnrelatedMakesItSafe(db, values, other, item) {
+  const number = Number(other);
+  // ruleid: javascript-sql-injection
+  db.query("SELECT " + values[0]);
+  // ruleid: javascript-sql-injection
+  db.query(`SELECT ${item.name}`);
+  // ok: javascript-sql-injection
+  db.query("SELECT " + number);
+  other = Number(other);
+  // ok: javascript-sql-injection
+  db.query("SELECT " + other);
+}

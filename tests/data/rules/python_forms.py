@@ -294,3 +294,25 @@ def imported_where_it_is_used(command):
     importlib.import_module("os").popen(command)
     # ok: python-os-command
     __import__("os").system("ls")
+
+
+def nothing_unrelated_makes_it_safe(db, values, other, item):
+    quoted = shlex.quote(other)
+    number = int(other)
+    # ruleid: python-os-command
+    os.system(values[0] + "ls")
+    # ruleid: python-os-command
+    os.system("ls {a}".format(**item))
+    # ruleid: python-os-command
+    os.system("ls " + item())
+    # ruleid: python-os-command
+    os.system(f"ls {item.name}")
+    line = "ls " + shlex.quote(item)
+    # ok: python-os-command
+    os.system(line)
+    # ruleid: python-sql-injection
+    db.execute("SELECT " + values[0])
+    # ruleid: python-sql-injection
+    db.execute(f"SELECT {item.name}")
+    # ok: python-sql-injection
+    db.execute(f"SELECT {number}")
