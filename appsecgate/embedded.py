@@ -3915,85 +3915,6 @@ FILES['rules/javascript.json'] = r'''{
     {
      "patterns": [
       {
-       "patterns": [
-        {
-         "pattern": "$G += $V"
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "parseInt(...)"
-           },
-           {
-            "pattern-not": "Number(...)"
-           },
-           {
-            "pattern-not": "$_.length"
-           },
-           {
-            "pattern-not": "$_.escape(...)"
-           },
-           {
-            "pattern-not": "$_.escapeId(...)"
-           },
-           {
-            "pattern-not": "$_.map(() => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
-           },
-           {
-            "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
-           },
-           {
-            "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...)"
-           },
-           {
-            "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
-           },
-           {
-            "pattern-not": "\"...\".repeat(...).slice(...)"
-           },
-           {
-            "pattern-not": "+$_"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "`...`"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "focus-metavariable": "$G"
-      }
-     ],
-     "by-side-effect": true
-    },
-    {
-     "patterns": [
-      {
        "pattern": "$L.join(...)"
       },
       {
@@ -4145,6 +4066,135 @@ FILES['rules/javascript.json'] = r'''{
       },
       {
        "focus-metavariable": "$SQL"
+      }
+     ]
+    },
+    {
+     "mode": "taint",
+     "pattern-sources": [
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern": "$G += $V"
+          },
+          {
+           "metavariable-pattern": {
+            "metavariable": "$V",
+            "patterns": [
+             {
+              "pattern": "$V"
+             },
+             {
+              "pattern-not": "\"...\""
+             },
+             {
+              "pattern-not": "parseInt(...)"
+             },
+             {
+              "pattern-not": "Number(...)"
+             },
+             {
+              "pattern-not": "$_.length"
+             },
+             {
+              "pattern-not": "$_.escape(...)"
+             },
+             {
+              "pattern-not": "$_.escapeId(...)"
+             },
+             {
+              "pattern-not": "$_.map(() => \"...\").join(\"...\")"
+             },
+             {
+              "pattern-not": "$_.map($_ => \"...\").join(\"...\")"
+             },
+             {
+              "pattern-not": "$_.map(($_, $_) => `...`).join(\"...\")"
+             },
+             {
+              "pattern-not": "$_.map(function(...) { return \"...\"; }).join(\"...\")"
+             },
+             {
+              "pattern-not": "Array(...).fill(\"...\").join(\"...\")"
+             },
+             {
+              "pattern-not": "new Array(...).fill(\"...\").join(\"...\")"
+             },
+             {
+              "pattern-not": "\"...\".repeat(...)"
+             },
+             {
+              "pattern-not": "Array.from(..., () => \"...\").join(\"...\")"
+             },
+             {
+              "pattern-not": "\"...\".repeat(...).slice(...)"
+             },
+             {
+              "pattern-not": "+$_"
+             },
+             {
+              "pattern-not": "$_ + $_"
+             },
+             {
+              "pattern-not": "`...`"
+             }
+            ]
+           }
+          }
+         ]
+        },
+        {
+         "focus-metavariable": "$G"
+        }
+       ],
+       "by-side-effect": true
+      }
+     ],
+     "pattern-sinks": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$DB.query($SQL, ...)"
+          },
+          {
+           "pattern": "$DB.execute($SQL, ...)"
+          },
+          {
+           "pattern": "$DB.raw($SQL, ...)"
+          },
+          {
+           "pattern": "$DB.prepare($SQL)"
+          },
+          {
+           "pattern": "$DB.query({..., sql: $SQL, ...}, ...)"
+          },
+          {
+           "pattern": "$DB.query({..., text: $SQL, ...}, ...)"
+          }
+         ]
+        },
+        {
+         "focus-metavariable": "$SQL"
+        }
+       ]
+      }
+     ],
+     "pattern-sanitizers": [
+      {
+       "pattern": "parseInt(...)"
+      },
+      {
+       "pattern": "Number(...)"
+      },
+      {
+       "pattern": "$DB.escape(...)"
+      },
+      {
+       "pattern": "$DB.escapeId(...)"
       }
      ]
     }
@@ -8745,6 +8795,12 @@ FILES['rules/python.json'] = r'''{
          ]
         },
         {
+         "metavariable-regex": {
+          "metavariable": "$V",
+          "regex": "^(?!-?[0-9][0-9._a-fA-FxXoOjJ]*$)"
+         }
+        },
+        {
          "metavariable-pattern": {
           "metavariable": "$V",
           "patterns": [
@@ -9172,76 +9228,6 @@ FILES['rules/python.json'] = r'''{
       {
        "patterns": [
         {
-         "pattern": "$G += $V"
-        },
-        {
-         "metavariable-pattern": {
-          "metavariable": "$V",
-          "patterns": [
-           {
-            "pattern": "$V"
-           },
-           {
-            "pattern-not": "\"...\""
-           },
-           {
-            "pattern-not": "int(...)"
-           },
-           {
-            "pattern-not": "float(...)"
-           },
-           {
-            "pattern-not": "len(...)"
-           },
-           {
-            "pattern-not": "str(int(...))"
-           },
-           {
-            "pattern-not": "str(len(...))"
-           },
-           {
-            "pattern-not": "\"...\" * $_"
-           },
-           {
-            "pattern-not": "(\"...\" * $_)[$_:$_]"
-           },
-           {
-            "pattern-not": "(\"...\" * $_).$_(...)"
-           },
-           {
-            "pattern-not": "\"...\".join($_)"
-           },
-           {
-            "pattern-not": "$_ + $_"
-           },
-           {
-            "pattern-not": "f\"...\""
-           },
-           {
-            "pattern-not": "\"...\".format(...)"
-           },
-           {
-            "pattern-not": "\"...\" % $_"
-           },
-           {
-            "pattern-not": "($_, ...)"
-           }
-          ]
-         }
-        }
-       ]
-      },
-      {
-       "focus-metavariable": "$G"
-      }
-     ],
-     "by-side-effect": true
-    },
-    {
-     "patterns": [
-      {
-       "patterns": [
-        {
          "pattern": "$F(...)"
         },
         {
@@ -9440,6 +9426,156 @@ FILES['rules/python.json'] = r'''{
       },
       {
        "focus-metavariable": "$SQL"
+      }
+     ]
+    },
+    {
+     "mode": "taint",
+     "options": {
+      "symbolic_propagation": true
+     },
+     "pattern-sources": [
+      {
+       "patterns": [
+        {
+         "patterns": [
+          {
+           "pattern": "$G += $V"
+          },
+          {
+           "metavariable-regex": {
+            "metavariable": "$V",
+            "regex": "^(?!-?[0-9][0-9._a-fA-FxXoOjJ]*$)"
+           }
+          },
+          {
+           "metavariable-pattern": {
+            "metavariable": "$V",
+            "patterns": [
+             {
+              "pattern": "$V"
+             },
+             {
+              "pattern-not": "\"...\""
+             },
+             {
+              "pattern-not": "int(...)"
+             },
+             {
+              "pattern-not": "float(...)"
+             },
+             {
+              "pattern-not": "len(...)"
+             },
+             {
+              "pattern-not": "str(int(...))"
+             },
+             {
+              "pattern-not": "str(len(...))"
+             },
+             {
+              "pattern-not": "\"...\" * $_"
+             },
+             {
+              "pattern-not": "(\"...\" * $_)[$_:$_]"
+             },
+             {
+              "pattern-not": "(\"...\" * $_).$_(...)"
+             },
+             {
+              "pattern-not": "\"...\".join($_)"
+             },
+             {
+              "pattern-not": "$_ + $_"
+             },
+             {
+              "pattern-not": "f\"...\""
+             },
+             {
+              "pattern-not": "\"...\".format(...)"
+             },
+             {
+              "pattern-not": "\"...\" % $_"
+             },
+             {
+              "pattern-not": "($_, ...)"
+             }
+            ]
+           }
+          }
+         ]
+        },
+        {
+         "focus-metavariable": "$G"
+        }
+       ],
+       "by-side-effect": true
+      }
+     ],
+     "pattern-sinks": [
+      {
+       "patterns": [
+        {
+         "pattern-either": [
+          {
+           "pattern": "$DB.execute($SQL, ...)"
+          },
+          {
+           "pattern": "$DB.executemany($SQL, ...)"
+          },
+          {
+           "pattern": "$DB.executescript($SQL, ...)"
+          },
+          {
+           "pattern": "$MODEL.objects.raw($SQL, ...)"
+          },
+          {
+           "pattern": "sqlalchemy.text($SQL)"
+          },
+          {
+           "pattern": "$DB.mogrify($SQL, ...)"
+          },
+          {
+           "pattern": "$DB.execute(sql=$SQL, ...)"
+          },
+          {
+           "pattern": "$DB.execute(statement=$SQL, ...)"
+          },
+          {
+           "pattern": "$DB.execute(query=$SQL, ...)"
+          },
+          {
+           "pattern": "$MODEL.objects.extra(..., where=[$SQL], ...)"
+          },
+          {
+           "pattern": "pandas.read_sql($SQL, ...)"
+          },
+          {
+           "pattern": "pandas.read_sql_query($SQL, ...)"
+          }
+         ]
+        },
+        {
+         "focus-metavariable": "$SQL"
+        }
+       ]
+      }
+     ],
+     "pattern-sanitizers": [
+      {
+       "pattern": "int(...)"
+      },
+      {
+       "pattern": "float(...)"
+      },
+      {
+       "pattern": "$SQLMODULE.Identifier(...)"
+      },
+      {
+       "pattern": "psycopg2.sql.SQL(...).format(...)"
+      },
+      {
+       "pattern": "psycopg.sql.SQL(...).format(...)"
       }
      ]
     }
