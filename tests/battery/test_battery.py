@@ -26,7 +26,12 @@ class Battery(ScannerCase):
 
     def test_a_scan_between_edit_and_claim_changes_no_verdict(self) -> None:
         entries = [entry for entry in all_entries() if entry.scanner in ("semgrep", "detect-secrets")]
-        kept = [entry for entry in entries if entry.dialect not in ("TypeScript", "Java", "Go", "C")]
+        spelled = ("Python", "JavaScript", "Bash")  # a spelling of its own is judged alike in all languages
+        kept = [
+            entry
+            for entry in entries
+            if entry.dialect not in ("TypeScript", "Java", "Go", "C") and (entry.case != "V14" or entry.dialect in spelled)
+        ]
         self._judge(kept, SCAN_BETWEEN)
 
     def test_no_fake_is_accepted_where_nothing_but_the_file_was_known(self) -> None:
