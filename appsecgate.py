@@ -7906,7 +7906,6 @@ FILES['rules/javascript.json'] = r'''{
      ]
     },
     {
-     "mode": "taint",
      "pattern-sources": [
       {
        "patterns": [
@@ -7986,51 +7985,6 @@ FILES['rules/javascript.json'] = r'''{
         }
        ],
        "by-side-effect": true
-      }
-     ],
-     "pattern-sinks": [
-      {
-       "patterns": [
-        {
-         "pattern-either": [
-          {
-           "pattern": "$DB.query($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.raw($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.prepare($SQL)"
-          },
-          {
-           "pattern": "$DB.query({..., sql: $SQL, ...}, ...)"
-          },
-          {
-           "pattern": "$DB.query({..., text: $SQL, ...}, ...)"
-          }
-         ]
-        },
-        {
-         "focus-metavariable": "$SQL"
-        }
-       ]
-      }
-     ],
-     "pattern-sanitizers": [
-      {
-       "pattern": "parseInt(...)"
-      },
-      {
-       "pattern": "Number(...)"
-      },
-      {
-       "pattern": "$DB.escape(...)"
-      },
-      {
-       "pattern": "$DB.escapeId(...)"
       }
      ]
     }
@@ -13266,10 +13220,6 @@ FILES['rules/python.json'] = r'''{
      ]
     },
     {
-     "mode": "taint",
-     "options": {
-      "symbolic_propagation": true
-     },
      "pattern-sources": [
       {
        "patterns": [
@@ -13346,72 +13296,6 @@ FILES['rules/python.json'] = r'''{
         }
        ],
        "by-side-effect": true
-      }
-     ],
-     "pattern-sinks": [
-      {
-       "patterns": [
-        {
-         "pattern-either": [
-          {
-           "pattern": "$DB.execute($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.executemany($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.executescript($SQL, ...)"
-          },
-          {
-           "pattern": "$MODEL.objects.raw($SQL, ...)"
-          },
-          {
-           "pattern": "sqlalchemy.text($SQL)"
-          },
-          {
-           "pattern": "$DB.mogrify($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute(sql=$SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute(statement=$SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute(query=$SQL, ...)"
-          },
-          {
-           "pattern": "$MODEL.objects.extra(..., where=[$SQL], ...)"
-          },
-          {
-           "pattern": "pandas.read_sql($SQL, ...)"
-          },
-          {
-           "pattern": "pandas.read_sql_query($SQL, ...)"
-          }
-         ]
-        },
-        {
-         "focus-metavariable": "$SQL"
-        }
-       ]
-      }
-     ],
-     "pattern-sanitizers": [
-      {
-       "pattern": "int(...)"
-      },
-      {
-       "pattern": "float(...)"
-      },
-      {
-       "pattern": "$SQLMODULE.Identifier(...)"
-      },
-      {
-       "pattern": "psycopg2.sql.SQL(...).format(...)"
-      },
-      {
-       "pattern": "psycopg.sql.SQL(...).format(...)"
       }
      ]
     }
@@ -20783,8 +20667,9 @@ class Arrivals:
     """Symbolic links that changed, with when, in milliseconds since 1970."""
 
 
-def nothing_unknown(path: str) -> bool:  # noqa: ARG001
+def nothing_unknown(path: str) -> bool:
     """Where no scan of the whole tree tells which files there were."""
+    del path
     return False
 
 
@@ -28432,6 +28317,7 @@ _ANALYZER_NAMES = {
 
 _PARTS = "parts"
 _PART = ".part-"
+_COMMON_TAINT = ("mode", "options", "pattern-sinks", "pattern-sanitizers")
 _COMMON = ("languages", "severity", "message", "metadata", "fix", "fix-regex")
 
 
@@ -28492,11 +28378,16 @@ def builtin_rules() -> list[dict[str, Json]]:
 
 
 def _with_parts(rule: dict[str, Json]) -> list[dict[str, Json]]:
-    """The core leaves a whole rule out of a file that has none of the names in it. So an alternative that could
-    be in any file is a rule of its own for the core: it says ``patterns``, and all else is the rule's."""
+    """The core leaves a whole rule out of a file that has none of the names in it. So an alternative that could be
+    in any file is a rule of its own for the core, and so is a source of taint that takes much of the time in which the
+    core must be done: a part says its patterns, or its sources, and all else is the rule's."""
     common = {key: rule[key] for key in _COMMON if key in rule}
     whole = {key: value for key, value in rule.items() if key != _PARTS}
-    parts = [json_object(part) for part in json_list(rule.get(_PARTS))]
+    taint = {key: rule[key] for key in _COMMON_TAINT if key in rule}
+    parts = [
+        {**taint, **part} if "pattern-sources" in part else part
+        for part in map(json_object, json_list(rule.get(_PARTS)))
+    ]
     identifier = json_text(rule["id"])
     return [whole, *({**common, **part, "id": f"{identifier}{_PART}{n}"} for n, part in enumerate(parts, 2))]
 
@@ -39925,15 +39816,19 @@ def disguised_word(case: Case) -> str | None:
         return None
     language = language_by_name(case.path)
     code = plain_code(language, case.finding.code)
-    called = frozenset(word.lower() for word in _CALLED_WORD.findall(code))
     words = frozenset(word for word in _SPELLED_WORD.findall(code.lower()) if len(word) > 2 or word in _SHORT_SHELLS)
     for part in _new_parts(case.source.lines, case.new_lines):
         hidden = (_words_read(language, part) - _words_written(part)).keys() & words
-        if language in _CASELESS_LANGUAGES and not hidden:
-            hidden = (_words_written(part) - Counter(_SPELLED_WORD.findall(part))).keys() & called
+        if language in _CASELESS_LANGUAGES:
+            hidden |= _words_before_comments(part) & words
         if hidden:
             return min(hidden)
     return None
+
+
+def _words_before_comments(part: str) -> frozenset[str]:
+    """Words with capitals, in lower case. A call in another case is plain to the scanner, unless a comment parts it."""
+    return frozenset(word.lower() for word in _WORD_BEFORE_COMMENT.findall(part) if word != word.lower())
 
 
 def _new_parts(lines: list[str], new_lines: frozenset[int]) -> Iterator[str]:
@@ -39982,7 +39877,7 @@ def _spelled_character(escape: re.Match[str]) -> str:
 
 
 _SPELLED_WORD = re.compile(r"\w+")
-_CALLED_WORD = re.compile(r"(\w{3,120})\s{0,4}\(")
+_WORD_BEFORE_COMMENT = re.compile(r"(\w++)\s*+(?=/\*|//|#)")
 _SHORT_SHELLS = frozenset({"sh"})
 _CASELESS_LANGUAGES = frozenset({"php"})
 _LINE_GOES_ON = re.compile(r"(?:\\|\?\?/)\s*\Z")

@@ -4070,7 +4070,6 @@ FILES['rules/javascript.json'] = r'''{
      ]
     },
     {
-     "mode": "taint",
      "pattern-sources": [
       {
        "patterns": [
@@ -4150,51 +4149,6 @@ FILES['rules/javascript.json'] = r'''{
         }
        ],
        "by-side-effect": true
-      }
-     ],
-     "pattern-sinks": [
-      {
-       "patterns": [
-        {
-         "pattern-either": [
-          {
-           "pattern": "$DB.query($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.raw($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.prepare($SQL)"
-          },
-          {
-           "pattern": "$DB.query({..., sql: $SQL, ...}, ...)"
-          },
-          {
-           "pattern": "$DB.query({..., text: $SQL, ...}, ...)"
-          }
-         ]
-        },
-        {
-         "focus-metavariable": "$SQL"
-        }
-       ]
-      }
-     ],
-     "pattern-sanitizers": [
-      {
-       "pattern": "parseInt(...)"
-      },
-      {
-       "pattern": "Number(...)"
-      },
-      {
-       "pattern": "$DB.escape(...)"
-      },
-      {
-       "pattern": "$DB.escapeId(...)"
       }
      ]
     }
@@ -9430,10 +9384,6 @@ FILES['rules/python.json'] = r'''{
      ]
     },
     {
-     "mode": "taint",
-     "options": {
-      "symbolic_propagation": true
-     },
      "pattern-sources": [
       {
        "patterns": [
@@ -9510,72 +9460,6 @@ FILES['rules/python.json'] = r'''{
         }
        ],
        "by-side-effect": true
-      }
-     ],
-     "pattern-sinks": [
-      {
-       "patterns": [
-        {
-         "pattern-either": [
-          {
-           "pattern": "$DB.execute($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.executemany($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.executescript($SQL, ...)"
-          },
-          {
-           "pattern": "$MODEL.objects.raw($SQL, ...)"
-          },
-          {
-           "pattern": "sqlalchemy.text($SQL)"
-          },
-          {
-           "pattern": "$DB.mogrify($SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute(sql=$SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute(statement=$SQL, ...)"
-          },
-          {
-           "pattern": "$DB.execute(query=$SQL, ...)"
-          },
-          {
-           "pattern": "$MODEL.objects.extra(..., where=[$SQL], ...)"
-          },
-          {
-           "pattern": "pandas.read_sql($SQL, ...)"
-          },
-          {
-           "pattern": "pandas.read_sql_query($SQL, ...)"
-          }
-         ]
-        },
-        {
-         "focus-metavariable": "$SQL"
-        }
-       ]
-      }
-     ],
-     "pattern-sanitizers": [
-      {
-       "pattern": "int(...)"
-      },
-      {
-       "pattern": "float(...)"
-      },
-      {
-       "pattern": "$SQLMODULE.Identifier(...)"
-      },
-      {
-       "pattern": "psycopg2.sql.SQL(...).format(...)"
-      },
-      {
-       "pattern": "psycopg.sql.SQL(...).format(...)"
       }
      ]
     }

@@ -59,15 +59,19 @@ def disguised_word(case: Case) -> str | None:
         return None
     language = language_by_name(case.path)
     code = plain_code(language, case.finding.code)
-    called = frozenset(word.lower() for word in _CALLED_WORD.findall(code))
     words = frozenset(word for word in _SPELLED_WORD.findall(code.lower()) if len(word) > 2 or word in _SHORT_SHELLS)
     for part in _new_parts(case.source.lines, case.new_lines):
         hidden = (_words_read(language, part) - _words_written(part)).keys() & words
-        if language in _CASELESS_LANGUAGES and not hidden:
-            hidden = (_words_written(part) - Counter(_SPELLED_WORD.findall(part))).keys() & called
+        if language in _CASELESS_LANGUAGES:
+            hidden |= _words_before_comments(part) & words
         if hidden:
             return min(hidden)
     return None
+
+
+def _words_before_comments(part: str) -> frozenset[str]:
+    """Words with capitals, in lower case. A call in another case is plain to the scanner, unless a comment parts it."""
+    return frozenset(word.lower() for word in _WORD_BEFORE_COMMENT.findall(part) if word != word.lower())
 
 
 def _new_parts(lines: list[str], new_lines: frozenset[int]) -> Iterator[str]:
@@ -116,7 +120,7 @@ def _spelled_character(escape: re.Match[str]) -> str:
 
 
 _SPELLED_WORD = re.compile(r"\w+")
-_CALLED_WORD = re.compile(r"(\w{3,120})\s{0,4}\(")
+_WORD_BEFORE_COMMENT = re.compile(r"(\w++)\s*+(?=/\*|//|#)")
 _SHORT_SHELLS = frozenset({"sh"})
 _CASELESS_LANGUAGES = frozenset({"php"})
 _LINE_GOES_ON = re.compile(r"(?:\\|\?\?/)\s*\Z")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ class Costs:
 
     def query(self, sql: str) -> list[Callable[[], object]]:
         """Queries that differ, so that none is answered with an earlier result."""
-        return [lambda k=k: self._client.call("query_findings_db", sql=sql.format(number=k)) for k in range(ROUNDS)]  # type: ignore[misc]
+        return [partial(self._client.call, "query_findings_db", sql=sql.format(number=k)) for k in range(ROUNDS)]
 
 
 def scanning(here: Place) -> tuple[dict[str, Cost], int, str]:
@@ -129,9 +130,9 @@ def keeping(here: Place, findings: int) -> dict[str, Cost]:
             (here.project / path).parent.mkdir(parents=True, exist_ok=True)
             (here.project / path).write_text("sink(value)\n" * 1000)
             ids.append(logical_id)
-        costs.take(PACK, [lambda i=i: client.call("get_fix_context", finding_id=i) for i in ids])  # type: ignore[misc]
+        costs.take(PACK, [partial(client.call, "get_fix_context", finding_id=i) for i in ids])
         for name, form in ((NDJSON, "ndjson"), (PARQUET, "parquet")):
-            costs.take(name, [lambda form=form: client.call("export_snapshot", path=form, format=form)])  # type: ignore[misc]
+            costs.take(name, [partial(client.call, "export_snapshot", path=form, format=form)])
     return costs.of
 
 

@@ -6,6 +6,7 @@
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.figures import Section, promise, ratio
@@ -103,7 +104,7 @@ def batch_round(here: Place, client: McpClient, number: int) -> tuple[list[float
         page.write_text(f"def page{index}_{number}(x):\n    return eval(x)\n")
         found = client.call("scan_file", path=f"shop/{page.name}")["findings"]
         ids.append(next(item["logical_id"] for item in found if item["scanner"] == "semgrep"))
-    singles = [seconds(lambda i=i: client.call("get_fix_context", finding_id=i)) for i in ids]  # type: ignore[misc]
+    singles = [seconds(partial(client.call, "get_fix_context", finding_id=i)) for i in ids]
     batch = seconds(lambda: client.call("get_fix_context_batch", finding_ids=ids))
     for index, page in enumerate(pages):
         page.write_text(f"def page{index}_{number}(x):\n    return int(x)\n")

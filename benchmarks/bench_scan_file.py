@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from appsecgate.errors import EXIT_DONE, EXIT_INCOMPLETE
 from benchmarks.figures import Promise, Section, promise
@@ -103,6 +104,11 @@ def in_turns(sides: Mapping[str, Callable[[], float]], rounds: int, ready: Calla
     return {name: median(each) for name, each in times.items()}
 
 
+def command_lines(plain: PlainTools, edited: Edited) -> float:
+    """Seconds that the plain scanners take for the file, one after another."""
+    return sum(plain.on_file(edited.path).values())
+
+
 def measure(here: Place, rounds: int, kinds: Sequence[str], say: Say) -> tuple[list[list[str]], list[Promise]]:
     rows, promises = [], []
     plain = PlainTools(here)
@@ -117,9 +123,9 @@ def measure(here: Place, rounds: int, kinds: Sequence[str], say: Say) -> tuple[l
                 edited.scan(client)
             took = in_turns(
                 {
-                    "cold": lambda edited=edited: scan_cold(here, edited),  # type: ignore[misc]
-                    "theirs": lambda edited=edited: sum(plain.on_file(edited.path).values()),  # type: ignore[misc]
-                    "warm": lambda edited=edited: edited.scan(client),  # type: ignore[misc]
+                    "cold": partial(scan_cold, here, edited),
+                    "theirs": partial(command_lines, plain, edited),
+                    "warm": partial(edited.scan, client),
                 },
                 rounds,
                 rest,

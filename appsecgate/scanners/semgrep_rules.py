@@ -45,6 +45,7 @@ _ANALYZER_NAMES = {
 
 _PARTS = "parts"
 _PART = ".part-"
+_COMMON_TAINT = ("mode", "options", "pattern-sinks", "pattern-sanitizers")
 _COMMON = ("languages", "severity", "message", "metadata", "fix", "fix-regex")
 
 
@@ -105,11 +106,16 @@ def builtin_rules() -> list[dict[str, Json]]:
 
 
 def _with_parts(rule: dict[str, Json]) -> list[dict[str, Json]]:
-    """The core leaves a whole rule out of a file that has none of the names in it. So an alternative that could
-    be in any file is a rule of its own for the core: it says ``patterns``, and all else is the rule's."""
+    """The core leaves a whole rule out of a file that has none of the names in it. So an alternative that could be
+    in any file is a rule of its own for the core, and so is a source of taint that takes much of the time in which the
+    core must be done: a part says its patterns, or its sources, and all else is the rule's."""
     common = {key: rule[key] for key in _COMMON if key in rule}
     whole = {key: value for key, value in rule.items() if key != _PARTS}
-    parts = [json_object(part) for part in json_list(rule.get(_PARTS))]
+    taint = {key: rule[key] for key in _COMMON_TAINT if key in rule}
+    parts = [
+        {**taint, **part} if "pattern-sources" in part else part
+        for part in map(json_object, json_list(rule.get(_PARTS)))
+    ]
     identifier = json_text(rule["id"])
     return [whole, *({**common, **part, "id": f"{identifier}{_PART}{n}"} for n, part in enumerate(parts, 2))]
 

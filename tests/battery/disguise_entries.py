@@ -192,6 +192,9 @@ def _honest() -> list[Entry]:
     texts = f'const label = "Stra{BACK}u00dfe {BACK}x41 {BACK}u0041";\nconst shape = /{BACK}d+[{BACK}x2d{BACK}u002f]/;\n'
     python, script = PYTHON.head + names + PYTHON.program().removeprefix(PYTHON.head), texts + JAVASCRIPT.program()
     return [
+        honest(PHP, "comment", "made safe under a comment that begins with the function's name",
+               swap(PHP.file, PHP.sink, "// Eval (of a text) is gone: EVAL runs it. Eval\n  " + PHP.safe),
+               {PHP.file: PHP.program()}),
         honest(PYTHON, "names", "made safe beside names that are not ASCII",
                swap(PYTHON.file, PYTHON.sink, PYTHON.safe), {PYTHON.file: python}),
         honest(PYTHON, "names-added", "made safe, and names that are not ASCII added",
